@@ -1,0 +1,81 @@
+# The build habits of Argus. `make` alone lists them.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-print-directory
+
+VENV  := .venv
+PY    := $(VENV)/bin/python
+STAMP := $(VENV)/.stamp
+
+# Which Python makes .venv. Empty: the newest of python3.13, python3.12, python3.11, python3 that really runs.
+PYTHON ?=
+export PYTHON
+
+# Only these tiers, for example TIERS="unit contract". Empty: all.
+TIERS ?=
+
+# How many seeds `make simulate` plays.
+SEEDS ?= 100
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: up
+up: $(STAMP) ## set up .venv and start Argus in the background (PYTHON=... chooses the Python)
+	@$(VENV)/bin/argus up --detach
+
+.PHONY: down
+down: ## stop Argus
+	@if [ -x $(VENV)/bin/argus ]; then $(VENV)/bin/argus down; else echo "Argus is not set up here: nothing to stop."; fi
+
+.PHONY: test
+test: $(STAMP) ## check, then every tier of tests (TIERS="unit contract" runs only those)
+	@$(PY) scripts/test_tiers.py $(TIERS)
+
+.PHONY: check
+check: $(STAMP) ## lint, format, types, import contracts, the manifest of the CLI
+	@$(PY) scripts/check.py
+
+.PHONY: format
+format: $(STAMP) ## repair what lint and format can repair by themselves
+	@status=0; $(PY) -m ruff check --fix . || status=$$?; $(PY) -m ruff format . || status=$$?; exit $$status
+
+.PHONY: trace
+trace: $(STAMP) ## every requirement and the tests that proved it in the last `make test`
+	@$(PY) scripts/trace.py
+
+.PHONY: simulate
+simulate: $(STAMP) ## the simulation with many seeds (SEEDS=n)
+	@ARGUS_SEEDS=$(SEEDS) $(PY) -m pytest tests/simulation
+
+.PHONY: lock
+lock: $(PY) ## write requirements-dev.lock anew from pyproject.toml (UPGRADE=1 takes newer versions)
+	@[ -x $(VENV)/bin/uv ] || said=$$($(PY) -m pip install --disable-pip-version-check uv 2>&1) || { echo "$$said" >&2; exit 1; }
+	@$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header \
+		--no-annotate --generate-hashes --group dev --extra notify $(if $(UPGRADE),--upgrade) \
+		pyproject.toml -o requirements-dev.lock
+	@echo "requirements-dev.lock is current."
+
+.PHONY: clean
+clean: ## remove .venv, caches and the record of the last test run (make down first)
+	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .trace.jsonl build dist
+	@find . -name .git -prune -o -type d -name __pycache__ -prune -exec rm -rf {} +
+
+# The environment is made again when the lock or the project changes, or when another PYTHON is asked for.
+$(STAMP): pyproject.toml requirements-dev.lock
+	@sh scripts/setup.sh
+
+$(PY):
+	@sh scripts/setup.sh --venv-only
+
+ifneq ($(PYTHON),)
+ifneq ($(PYTHON),$(shell cat $(STAMP) 2>/dev/null))
+$(STAMP): FORCE
+endif
+endif
+
+.PHONY: FORCE
+FORCE:

@@ -1,0 +1,32 @@
+"""How much Argus may do by itself: from the file, or set at run time, which holds until the file's value changes."""
+
+from __future__ import annotations
+
+from argus.core.autonomy import Level
+from argus.core.events import Draft
+from argus.store.interface import Store
+from argus.store.records import Append, PutSetting
+
+_KEY = "autonomy"
+
+
+class Autonomy:
+    def __init__(self, store: Store, file: Level) -> None:
+        self._store = store
+        self._file = file
+        self.level = file
+
+    async def restore(self) -> None:
+        kept = await self._store.setting(_KEY)
+        if kept and kept["file"] == self._file.value:
+            self.level = Level(kept["level"])
+
+    async def set(self, level: Level, by: str) -> None:
+        if level is self.level:
+            return
+        data = {"from": self.level.value, "to": level.value, "by": by}
+        await self._store.commit(
+            PutSetting(_KEY, {"level": level.value, "file": self._file.value}),
+            Append(Draft("system", "autonomy_changed", "", data)),
+        )
+        self.level = level

@@ -1,0 +1,1 @@
+"""The vocabulary of Argus. Pure: imports nothing of ours and touches nothing outside."""

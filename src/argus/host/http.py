@@ -1,0 +1,131 @@
+"""One HTTP question with one deadline for everything: look-up, connect, TLS, headers and body.
+
+Its own small client, because a check wants to know why it failed, must not be held by a body that drips, and is made
+thousands of times: a new connection costs a fraction of a general client's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from urllib.parse import SplitResult, urlsplit
+
+import httptools
+
+from argus.host.dns import Resolver
+from argus.host.seam import Failure, HttpReply, HttpRequest, ProbeFailed
+from argus.host.tcp import open_connection
+
+_HEAD_LIMIT = 64 * 1024
+"""A peer that sends endless headers is not a web server."""
+
+
+class HttpProber:
+    def __init__(self, resolver: Resolver) -> None:
+        self._resolver = resolver
+        self._tls: ssl.SSLContext | None = None
+
+    async def ask(self, request: HttpRequest, *, timeout: float) -> HttpReply:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        parts = urlsplit(request.url)
+        transport: asyncio.Transport | None = None
+        try:
+            async with asyncio.timeout(timeout):
+                transport, exchange = await open_connection(
+                    self._resolver,
+                    lambda: _Exchange(loop, request.body_limit),
+                    parts.hostname or "",
+                    parts.port or (443 if parts.scheme == "https" else 80),
+                    tls=self._context() if parts.scheme == "https" else None,
+                )
+                expires = _certificate_end(transport)
+                transport.write(_wire(request, parts))
+                await exchange.done
+        except TimeoutError:
+            raise ProbeFailed(Failure.TIMEOUT, f"no answer within {timeout:g} s") from None
+        finally:
+            if transport is not None:
+                transport.abort()
+        return HttpReply(exchange.status, loop.time() - began, bytes(exchange.body), expires)
+
+    def _context(self) -> ssl.SSLContext:
+        # Loading the trust store takes tens of milliseconds: once, and only where it is used.
+        if self._tls is None:
+            self._tls = ssl.create_default_context()
+        return self._tls
+
+
+def _wire(request: HttpRequest, parts: SplitResult) -> bytes:
+    target = parts.path or "/"
+    if parts.query:
+        target += f"?{parts.query}"
+    host = parts.netloc.rpartition("@")[2]
+    given = {name.lower() for name in request.headers}
+    # identity: a compressed body would have to be unpacked to be read, and could be a bomb.
+    standard = {"Host": host, "User-Agent": "argus", "Accept": "*/*", "Accept-Encoding": "identity"}
+    headers = [(name, value) for name, value in standard.items() if name.lower() not in given]
+    headers += [*request.headers.items(), ("Connection", "close")]
+    lines = [f"{request.method} {target} HTTP/1.1", *(f"{name}: {value}" for name, value in headers), "", ""]
+    return "\r\n".join(lines).encode("latin-1", "replace")
+
+
+def _certificate_end(transport: asyncio.Transport) -> float | None:
+    certificate = transport.get_extra_info("peercert")
+    return float(ssl.cert_time_to_seconds(certificate["notAfter"])) if certificate else None
+
+
+class _Exchange(asyncio.Protocol):
+    def __init__(self, loop: asyncio.AbstractEventLoop, body_limit: int) -> None:
+        self.done: asyncio.Future[None] = loop.create_future()
+        self.status = 0
+        self.body = bytearray()
+        self._limit = body_limit
+        self._head = 0
+        self._parser = httptools.HttpResponseParser(self)
+
+    def data_received(self, data: bytes) -> None:
+        if self.done.done():
+            return
+        self._head += len(data) if not self.status else 0
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserError as error:
+            self._fail(ProbeFailed(Failure.NOT_HTTP, f"the answer is not HTTP: {error}"))
+        if self._head > _HEAD_LIMIT:
+            self._fail(ProbeFailed(Failure.NOT_HTTP, "the answer has more than 64 KiB of headers"))
+
+    def on_headers_complete(self) -> None:
+        status = self._parser.get_status_code()
+        # 1xx is a preface; the answer follows.
+        if status < 200:
+            return
+        self.status = status
+        if not self._limit:
+            self._finish()
+
+    def on_body(self, body: bytes) -> None:
+        if self.status:
+            self.body += body[: self._limit - len(self.body)]
+            if len(self.body) >= self._limit:
+                self._finish()
+
+    def on_message_complete(self) -> None:
+        if self.status:
+            self._finish()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if self.status and error is None:
+            self._finish()
+        else:
+            self._fail(ProbeFailed(Failure.CLOSED, "the connection was closed before an answer came"))
+
+    def _finish(self) -> None:
+        if not self.done.done():
+            self.done.set_result(None)
+
+    def _fail(self, failure: ProbeFailed) -> None:
+        if not self.done.done():
+            self.done.set_exception(failure)
+            # The deadline may have fired already; then nobody is left to fetch this.
+            self.done.exception()

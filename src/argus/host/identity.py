@@ -1,0 +1,69 @@
+"""Who a process is: its PID together with its start time. A PID alone may belong to a stranger tomorrow.
+
+Light, because the CLI imports it at every start.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    pid: int
+    started: str
+    """Opaque: equal for the same process, different for another that got the same PID."""
+
+
+def identify(pid: int) -> Identity | None:
+    """The living process of that PID. A zombie is dead."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return None if Path("/proc/self/stat").exists() else _identify_elsewhere(pid)
+    # The command stands in parentheses and may hold any character, so the fields are counted from the last one.
+    fields = text.rpartition(")")[2].split()
+    if fields[0] in "ZX":
+        return None
+    return Identity(pid, fields[19])
+
+
+def _identify_elsewhere(pid: int) -> Identity | None:
+    import psutil
+
+    try:
+        process = psutil.Process(pid)
+        if process.status() == psutil.STATUS_ZOMBIE:
+            return None
+        return Identity(pid, repr(process.create_time()))
+    except psutil.Error:
+        return None
+
+
+def is_alive(identity: Identity) -> bool:
+    return identify(identity.pid) == identity
+
+
+def send(identity: Identity, number: int) -> bool:
+    """Signals exactly that process, or nobody: the descriptor pins it before its start time is compared."""
+    if not hasattr(os, "pidfd_open"):
+        if not is_alive(identity):
+            return False
+        os.kill(identity.pid, number)
+        return True
+    try:
+        handle = os.pidfd_open(identity.pid)
+    except OSError:
+        return False
+    try:
+        if not is_alive(identity):
+            return False
+        signal.pidfd_send_signal(handle, number)
+        return True
+    except ProcessLookupError:
+        return False
+    finally:
+        os.close(handle)

@@ -1,0 +1,87 @@
+"""Programs: started from lists of arguments, in a group of their own, each with a deadline."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+from argus.host.seam import Ran
+
+_TAIL = 4096
+
+
+async def run(argv: list[str], *, timeout: float, log: str) -> Ran:
+    """Runs a program to its end or its deadline.
+
+    Its output goes to a file and not through a pipe: a restart command leaves a service behind that inherits the
+    descriptor, and would be killed by SIGPIPE, or keep us waiting for the end of file, if it were a pipe of ours. For
+    the same reason the group is ended only at the deadline, never after a normal exit; and when Argus itself is
+    stopped the program goes on, because half a restart is worse than one that nobody watches.
+    """
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    path = Path(log)
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
+    except OSError as error:
+        return Ran(None, "", 0.0, f"cannot write {path.name}: {error.strerror}")
+    try:
+        child = subprocess.Popen(  # noqa: S603, ASYNC220 - a list of arguments; the fork takes a few milliseconds
+            argv, stdin=subprocess.DEVNULL, stdout=handle, stderr=handle, start_new_session=True
+        )
+    except (OSError, ValueError) as error:
+        return Ran(None, "", loop.time() - began, f"cannot start {argv[0]}: {getattr(error, 'strerror', '') or error}")
+    finally:
+        os.close(handle)
+    problem = ""
+    try:
+        async with asyncio.timeout(timeout):
+            await _ended(child)
+    except TimeoutError:
+        problem = f"not finished within {timeout:g} s"
+        _end_group(child.pid)
+        await _ended(child)
+    return Ran(None if problem else child.returncode, tail(path), loop.time() - began, problem)
+
+
+async def _ended(child: subprocess.Popen[bytes]) -> None:
+    """Returns when it has ended, and reaps it. The kernel says so at once through a pidfd; elsewhere a thread waits."""
+    if not hasattr(os, "pidfd_open"):
+        await asyncio.to_thread(child.wait)
+        return
+    loop = asyncio.get_running_loop()
+    ended: asyncio.Future[None] = loop.create_future()
+    handle = os.pidfd_open(child.pid)
+    try:
+        loop.add_reader(handle, _settle, ended)
+        await ended
+    finally:
+        loop.remove_reader(handle)
+        os.close(handle)
+    child.wait()
+
+
+def _settle(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+def _end_group(pid: int) -> None:
+    """Ends the whole group of a child that leads its session and is not reaped yet, so the number is still its own."""
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return  # it ended by itself in the meantime: nothing is left to end
+
+
+def tail(path: Path, size: int = _TAIL) -> str:
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - size))
+            return file.read(size).decode("utf-8", "replace")
+    except OSError as error:
+        return f"(the log cannot be read: {error.strerror})"

@@ -1,0 +1,68 @@
+"""What the domains may ask of the machine, and how a probe says that it failed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+
+class Failure(StrEnum):
+    """Why a probe did not get its answer. An observation, not an error of Argus."""
+
+    REFUSED = "connection refused"
+    TIMEOUT = "timeout"
+    DNS = "DNS failure"
+    TLS = "TLS failure"
+    UNREACHABLE = "unreachable"
+    CLOSED = "connection closed"
+    NOT_HTTP = "not HTTP"
+
+
+class ProbeFailed(Exception):
+    def __init__(self, failure: Failure, detail: str = "") -> None:
+        super().__init__(detail or failure.value)
+        self.failure = failure
+        self.detail = detail or failure.value
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    url: str
+    method: str = "GET"
+    headers: dict[str, str] = field(default_factory=dict)
+    body_limit: int = 0
+    """How many bytes of the body are wanted; 0 leaves as soon as the status line and headers are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpReply:
+    status: int
+    latency: float
+    body: bytes = b""
+    tls_expires: float | None = None
+    """Wall time at which the peer's certificate ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How a program ended: `exit_code` None when it was ended at its deadline or could not be started."""
+
+    exit_code: int | None
+    output: str
+    seconds: float
+    problem: str = ""
+
+
+class Host(Protocol):
+    async def http(self, request: HttpRequest, *, timeout: float) -> HttpReply:
+        """Raises ProbeFailed."""
+        ...
+
+    async def tcp(self, host: str, port: int, *, timeout: float) -> float:
+        """Seconds to connect. Raises ProbeFailed."""
+        ...
+
+    async def run(self, argv: list[str], *, timeout: float, log: str) -> Ran:
+        """Runs a program in a process group of its own, its output going to the file `log`."""
+        ...

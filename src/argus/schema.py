@@ -1,0 +1,41 @@
+"""The base of every section of a configuration file, and the types its values have."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic.alias_generators import to_camel
+
+from argus.core import names, units
+
+
+class Section(BaseModel):
+    """Keys are camelCase, unknown ones are errors, and nothing changes after loading."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, validate_by_name=False)
+
+
+def _duration(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError('a duration is text with a unit, such as "30s" or "5m"')
+    if isinstance(value, str):
+        return units.duration(value)
+    # Seconds to one reader are milliseconds to another: the unit has to be written.
+    raise ValueError(f'a duration needs a unit: write "{value:g}s" for seconds or "{value:g}ms" for milliseconds')
+
+
+def _positive(value: float) -> float:
+    if value <= 0:
+        raise ValueError("must be more than 0")
+    return value
+
+
+_DURATION_SCHEMA = {"type": "string", "pattern": units.DURATION_PATTERN, "examples": ["30s", "5m", "1h30m"]}
+
+Duration = Annotated[float, BeforeValidator(_duration), WithJsonSchema(_DURATION_SCHEMA)]
+PositiveDuration = Annotated[
+    float, BeforeValidator(lambda value: _positive(_duration(value))), WithJsonSchema(_DURATION_SCHEMA)
+]
+Name = Annotated[str, BeforeValidator(lambda value: names.check(value) if isinstance(value, str) else value)]
+Port = Annotated[int, Field(ge=0, le=65535, strict=True)]

@@ -1,0 +1,1 @@
+"""Services: noticing that one is down, and repairing it within limits."""

@@ -1,0 +1,15 @@
+"""The kinds of checks. A check's settings model is the check: adding one is one file and one line here."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from argus.services.checks.base import Service as BaseService
+from argus.services.checks.http import HttpService
+from argus.services.checks.tcp import TcpService
+
+Service = Annotated[HttpService | TcpService, Field(discriminator="type")]
+
+__all__ = ["BaseService", "HttpService", "Service", "TcpService"]

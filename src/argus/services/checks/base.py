@@ -1,0 +1,80 @@
+"""What every service has, whatever is checked of it."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from argus.host.seam import Failure, Host, ProbeFailed
+from argus.schema import Name, PositiveDuration, Section
+from argus.services.model import Seen, Status
+from argus.services.restarters import Restarter
+
+_CODES = {Failure.TIMEOUT: "HEALTH_CHECK_TIMEOUT", Failure.DNS: "DNS_RESOLUTION_FAILED"}
+
+
+class Service(Section):
+    """One thing that is watched."""
+
+    default_interval: ClassVar[str] = "60s"
+    default_timeout: ClassVar[str] = "5s"
+
+    name: Name = Field(description="How the service is called everywhere; unique.")
+    interval: PositiveDuration = Field(description="How often it is checked.")
+    timeout: PositiveDuration = Field(description="How long one check may take, everything included.")
+    failures_before_action: int | None = Field(
+        default=None, ge=1, strict=True, description="Consecutive failures that confirm it is down; else the section's."
+    )
+    restart: Restarter | Literal["none"] | None = Field(default=None, description="How it is restarted, or none.")
+    depends_on: tuple[Name, ...] = Field(default=(), description="Services whose failure explains this one's.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_milliseconds(cls, values: Any) -> Any:
+        """The keys of the first configuration format stay good: intervalMs, timeoutMs."""
+        if not isinstance(values, dict):
+            return values
+        values = dict(values)
+        for plain in ("interval", "timeout"):
+            given = values.pop(f"{plain}Ms", None)
+            if given is not None:
+                if plain in values:
+                    raise ValueError(f"give {plain} or {plain}Ms, not both")
+                if isinstance(given, bool) or not isinstance(given, int | float):
+                    raise ValueError(f"{plain}Ms is a number of milliseconds")
+                values[plain] = f"{given}ms" if given > 0 else "0ms"
+        values.setdefault("interval", cls.default_interval)
+        values.setdefault("timeout", cls.default_timeout)
+        return values
+
+    @field_validator("depends_on")
+    @classmethod
+    def _once_each(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(names)) != len(names):
+            raise ValueError("a service is named twice")
+        return names
+
+    @property
+    def restarter(self) -> Restarter | None:
+        return None if self.restart in (None, "none") else self.restart  # type: ignore[return-value]
+
+    @property
+    def place(self) -> str:
+        """Where it is, as notifications name it."""
+        return self.name
+
+    @property
+    def port_number(self) -> int | None:
+        return None
+
+    @property
+    def host_name(self) -> str:
+        return ""
+
+    async def probe(self, host: Host) -> Seen:
+        raise NotImplementedError
+
+    def failed(self, failure: ProbeFailed) -> Seen:
+        code = _CODES.get(failure.failure, "SERVICE_DOWN")
+        return Seen(Status.DOWN, None, failure.failure.value, failure.detail, code)

@@ -1,0 +1,50 @@
+"""What the reconciler is told and asked. One queue, one reader: the sole writer of the services' state."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from argus.core.clock import Jump
+from argus.host.seam import Ran
+from argus.services.model import Health, Observation
+from argus.store.records import Act
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    name: str
+    observation: Observation
+    reply: asyncio.Future[Health]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    name: str
+    by: str
+    reply: asyncio.Future[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Paused:
+    name: str
+    seconds: float | None
+    by: str
+    reply: asyncio.Future[float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Jumped:
+    jump: Jump
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """A restart was carried out and looked at; `ran` is None when an earlier Argus was killed in the middle of it."""
+
+    act: Act
+    ran: Ran | None
+    observation: Observation
+
+
+Message = Observed | Asked | Paused | Jumped | Repaired

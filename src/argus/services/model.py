@@ -1,0 +1,83 @@
+"""The values the services' part thinks in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class Status(StrEnum):
+    PENDING = "pending"
+    UP = "up"
+    DEGRADED = "degraded"
+    DOWN = "down"
+    UNKNOWN = "unknown"
+
+    @property
+    def alive(self) -> bool:
+        return self in (Status.UP, Status.DEGRADED)
+
+
+class Gate(StrEnum):
+    """What can hold a restart back, in the order in which they are asked."""
+
+    MAINTENANCE = "maintenance"
+    SELF = "self-exclusion"
+    INFRASTRUCTURE = "infrastructure event"
+    DEPENDENCY = "dependency down"
+    AUTONOMY = "autonomy"
+    NO_RESTART = "no restart configured"
+    ALREADY = "already restarted in this outage"
+    BUDGET = "budget"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one probe saw. `cause` is short and stable for one kind of failure; `detail` is for people."""
+
+    status: Status
+    latency: float | None = None
+    cause: str = ""
+    detail: str = ""
+    code: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    seen: Seen
+    at: float
+    wall: float
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """From the confirmation that a service is down to its recovery."""
+
+    incident: str
+    opened: float
+    restarts: int = 0
+    gate: Gate | None = None
+    """What held the last decision back; None when it was a restart."""
+    told: bool = False
+    escalated: bool = False
+
+    def data(self) -> dict[str, Any]:
+        gate = self.gate.value if self.gate else None
+        return {"restarts": self.restarts, "gate": gate, "told": self.told, "escalated": self.escalated}
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """One service, as it is judged now."""
+
+    status: Status = Status.PENDING
+    since: float = 0.0
+    failures: int = 0
+    failing_since: float | None = None
+    last: Observation | None = None
+    outage: Outage | None = None
+    repair: str | None = None
+    """The act under way; while there is one, readings are noted and not judged."""
+    recorded: Status | None = None
+    """What the record says, so that a restart of Argus is not a change of state."""

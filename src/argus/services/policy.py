@@ -1,0 +1,127 @@
+"""Judging and deciding: values in, values out. No clock, no store, no machine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from argus.core.autonomy import Level
+from argus.services.model import Gate, Health, Observation, Outage, Status
+
+
+def judge(health: Health, observation: Observation, failures_before_action: int) -> Health:
+    """What one more reading means. Down is confirmed by consecutive failures; one success ends them."""
+    status, health = observation.seen.status, replace(health, last=observation)
+    if status is Status.DOWN:
+        failures = health.failures + 1
+        began = observation.at if health.failing_since is None else health.failing_since
+        health = replace(health, failures=failures, failing_since=began)
+        confirmed = failures >= failures_before_action or health.outage is not None
+        return _moved(health, Status.DOWN, observation.wall) if confirmed else health
+    if status.alive:
+        return _moved(replace(health, failures=0, failing_since=None), status, observation.wall)
+    # Pending and unknown are honest: they neither confirm an outage nor end one.
+    return health if health.outage else _moved(health, status, observation.wall)
+
+
+def _moved(health: Health, status: Status, wall: float) -> Health:
+    return health if status is health.status else replace(health, status=status, since=wall)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Everything a decision about one service that is down rests on."""
+
+    paused: bool = False
+    is_self: bool = False
+    infrastructure_event: bool = False
+    failed_dependency: str | None = None
+    autonomy: Level = Level.OBSERVE
+    restartable: bool = True
+    restarts: int = 0
+    budget_left: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    gate: Gate
+
+
+def decide(facts: Facts) -> Restart | Hold:
+    """The gates in their order; the first that holds back is the answer."""
+    if facts.paused:
+        return Hold(Gate.MAINTENANCE)
+    if facts.is_self:
+        return Hold(Gate.SELF)
+    if facts.infrastructure_event:
+        return Hold(Gate.INFRASTRUCTURE)
+    if facts.failed_dependency is not None:
+        return Hold(Gate.DEPENDENCY)
+    if not facts.autonomy.allows(Level.MODERATE):
+        return Hold(Gate.AUTONOMY)
+    if not facts.restartable:
+        return Hold(Gate.NO_RESTART)
+    if facts.restarts >= (2 if facts.autonomy.allows(Level.FULL) else 1):
+        return Hold(Gate.ALREADY)
+    if facts.budget_left <= 0:
+        return Hold(Gate.BUDGET)
+    return Restart()
+
+
+SILENT = frozenset({Gate.MAINTENANCE, Gate.INFRASTRUCTURE, Gate.DEPENDENCY})
+"""Gates whose reason is told as one message elsewhere, or is not to be told: the single service stays quiet."""
+
+
+def decided(outage: Outage, decision: Restart | Hold) -> Outage:
+    """The outage with a decision taken; `told` says whether a person has heard of it."""
+    gate = decision.gate if isinstance(decision, Hold) else None
+    restarts = outage.restarts + (1 if isinstance(decision, Restart) else 0)
+    return replace(outage, gate=gate, restarts=restarts, told=outage.told or gate not in SILENT)
+
+
+def failed_dependency(name: str, depends_on: Mapping[str, Iterable[str]], healths: Mapping[str, Health]) -> str | None:
+    """The failing service farthest down the chain: the root, which explains the rest."""
+    root, waiting, seen = None, list(depends_on.get(name, ())), {name}
+    while waiting:
+        other = waiting.pop()
+        if other in seen:
+            continue
+        seen.add(other)
+        if other in healths and healths[other].failures > 0:
+            root = other
+            waiting.extend(depends_on.get(other, ()))
+    return root
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    threshold: int = 3
+    share: float = 0.02
+
+    def needed(self, services: int) -> int:
+        return max(self.threshold, math.ceil(self.share * services))
+
+
+def failing_together(
+    healths: Mapping[str, Health],
+    depends_on: Mapping[str, Iterable[str]],
+    intervals: Mapping[str, float],
+    now: float,
+) -> list[str]:
+    """The services whose failing began within one window, and which no failed dependency explains.
+
+    The window is the longest interval among those failing, at most two minutes: a slow check notices the same event
+    later than a quick one.
+    """
+    failing = {name: health.failing_since for name, health in healths.items() if health.failing_since is not None}
+    roots = {name: at for name, at in failing.items() if failed_dependency(name, depends_on, healths) is None}
+    if not roots:
+        return []
+    window = min(120.0, max(intervals[name] for name in roots))
+    return sorted(name for name, at in roots.items() if now - at <= window)

@@ -1,0 +1,410 @@
+"""The sole writer of the services' state: takes in readings and requests one by one, and decides.
+
+Observe, decide, record the intent, act, look again, record the outcome. State in memory changes only after the record
+has it: when the store cannot be written, nothing is acted on, and the next reading tries again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from argus.core.budget import Budget
+from argus.core.clock import Stamp, age, milliseconds, stamp
+from argus.core.errors import ArgusError, Code
+from argus.host.seam import Ran
+from argus.loops import log
+from argus.services import policy, reports
+from argus.services.checks.base import Service
+from argus.services.correlation import Correlator
+from argus.services.messages import Asked, Jumped, Message, Observed, Paused, Repaired
+from argus.services.model import Gate, Health, Observation, Outage, Status
+from argus.services.pauses import Pauses
+from argus.services.policy import Hold, Restart
+from argus.services.settings import Health as Settings
+from argus.services.tools import Tools
+from argus.store.records import (
+    Act,
+    Append,
+    CloseAct,
+    Condition,
+    Incident,
+    OpenAct,
+    PutCondition,
+    PutIncident,
+    Write,
+)
+
+OUTAGE = "service_outage"
+RESTART = "restart_service"
+_DOMAIN = "services"
+_AGAIN = 1.0
+"""Seconds until a finished repair that could not be recorded is recorded again."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What a handled message comes to: written as one commit, then taken over, then acted on."""
+
+    health: Health
+    writes: tuple[Write, ...] = ()
+    act: Act | None = None
+
+
+class Reconciler:
+    def __init__(
+        self,
+        settings: Settings,
+        services: dict[str, Service],
+        tools: Tools,
+        probe: Callable[[Service], Awaitable[Observation]],
+    ) -> None:
+        self._settings = settings
+        self._services = services
+        self._tools = tools
+        self._probe = probe
+        self._group: asyncio.TaskGroup | None = None
+        self._spent: list[Stamp] = []
+        self._unknown_until: Stamp | None = None
+        self._resume: list[Act] = []
+        self._depends_on = {name: service.depends_on for name, service in services.items()}
+        self.queue: asyncio.Queue[Message] = asyncio.Queue()
+        self.healths = {name: Health() for name in services}
+        self.pauses = Pauses(tools)
+        self.correlator = Correlator(settings, services, self._depends_on, tools)
+
+    async def restore(self) -> None:
+        """What the record says: states, outages, spent budget, and acts that an earlier Argus left open."""
+        store = self._tools.store
+        for name, condition in (await store.conditions(_DOMAIN)).items():
+            if name in self.healths:
+                recorded = Status(condition.state)
+                self.healths[name] = replace(self.healths[name], recorded=recorded, since=condition.since)
+        self._spent = [act.begun for act in await store.acts(kind=RESTART)]
+        mark = await store.setting("store.set_aside")
+        if mark:
+            self._unknown_until = Stamp(mark["boot_id"], mark["boot"], mark["wall"])
+        await self.pauses.restore(self._services)
+        for incident in await store.incidents(open_only=True, limit=100_000):
+            await self._restore_incident(incident)
+        for act in await store.open_acts():
+            if act.kind == RESTART:
+                await self._restore_act(act)
+
+    def adopt(self, group: asyncio.TaskGroup) -> None:
+        """The owner of the tasks that repairs run in; those an earlier Argus left are taken up."""
+        self._group = group
+        for act in self._resume:
+            group.create_task(self._finish_for_another(act))
+        self._resume.clear()
+
+    async def run(self) -> None:
+        while True:
+            await self._handle(await self.queue.get())
+
+    def budget_left(self) -> int:
+        now = stamp(self._tools.clock)
+        budget = Budget(self._settings.restart_budget.max_per_hour)
+        # The record before a set-aside store is not known: for one window everything counts as spent.
+        if self._unknown_until and age(self._unknown_until, now) <= budget.window:
+            return 0
+        return budget.left(self._spent, now)
+
+    async def _handle(self, message: Message) -> None:
+        try:
+            match message:
+                case Observed(name, observation, reply):
+                    await self._observed(name, observation)
+                    _answer(reply, self.healths[name])
+                case Asked(name, by, reply):
+                    _answer(reply, await self._asked(self._services[name], by))
+                case Paused(name, seconds, by, reply):
+                    _answer(reply, await self.pauses.set(name, seconds, by))
+                case Jumped():
+                    self._distrust()
+                case Repaired():
+                    await self._repaired(message)
+        except Exception as error:
+            if isinstance(message, Repaired):
+                # An act gets its one outcome, however long the store is away.
+                self._later(message)
+            elif not isinstance(message, Jumped) and not message.reply.done():
+                message.reply.set_exception(error)
+                return
+            if not isinstance(error, ArgusError):
+                raise
+
+    async def _observed(self, name: str, observation: Observation) -> None:
+        service, health = self._services[name], self.healths[name]
+        if health.repair:
+            self.healths[name] = replace(health, last=observation)
+            return
+        if observation.seen.status is Status.DOWN and not self._tools.time_is_sound():
+            return  # the machine slept or Argus stalled: this failure may be ours
+        judged = policy.judge(health, observation, self._limit(service))
+        if judged.failing_since is not None or self.correlator.event is not None:
+            await self.correlator.look({**self.healths, name: judged}, observation.at)
+        if judged.status is Status.DOWN and judged.failures >= self._limit(service):
+            await self._carry_out(name, self._plan_down(service, health, judged))
+        elif health.outage and judged.status.alive:
+            await self._carry_out(name, self._plan_recovery(service, judged, health.outage))
+        else:
+            await self._carry_out(name, self._plan_plain(service, health, judged))
+
+    def _plan_plain(self, service: Service, health: Health, judged: Health) -> _Plan:
+        """A change that calls for nothing: it is recorded, unless the record says so already."""
+        if judged.status is health.status or judged.status is Status.PENDING:
+            return _Plan(judged)
+        if judged.status is health.recorded:
+            return _Plan(replace(judged, since=health.since or judged.since))
+        before = health.recorded.value if health.recorded else None
+        return _Plan(
+            replace(judged, recorded=judged.status),
+            (self._condition(service, judged), Append(reports.state_changed(service, before, judged))),
+        )
+
+    def _plan_down(self, service: Service, health: Health, judged: Health) -> _Plan:
+        fresh = health.outage is None
+        outage = health.outage or Outage(self._tools.new_id(), self._tools.clock.wall())
+        facts = self._facts(service, outage)
+        decision = self._tools.decide(facts)
+        if not fresh and isinstance(decision, Hold) and decision.gate is outage.gate:
+            return _Plan(replace(judged, outage=outage))
+        decided = policy.decided(outage, decision)
+        hint = self._hint(service, decision, facts)
+        report = (
+            reports.down(service, judged, decided, decision, facts.autonomy, hint)
+            if fresh
+            else reports.decision_changed(
+                service, judged, decided, decision, facts.autonomy, hint, news=decided.told and not outage.told
+            )
+        )
+        writes: list[Write] = [self._condition(service, judged)] if fresh else []
+        writes += [self._incident(service, judged, decided), Append(report)]
+        health = replace(judged, outage=decided, recorded=Status.DOWN)
+        if isinstance(decision, Restart):
+            act, intent = self._intend(service, decided.incident, "argus")
+            return _Plan(replace(health, repair=act.id), (*writes, *intent), act)
+        return _Plan(health, tuple(writes))
+
+    def _plan_recovery(self, service: Service, judged: Health, outage: Outage) -> _Plan:
+        wall = self._tools.clock.wall()
+        report = reports.recovered(service, outage, wall, restarted=outage.restarts > 0)
+        return _Plan(
+            replace(judged, outage=None, recorded=judged.status),
+            (
+                self._condition(service, judged),
+                self._incident(service, judged, outage, closed=wall),
+                Append(report),
+            ),
+        )
+
+    async def _asked(self, service: Service, by: str) -> str:
+        """A restart that somebody asked for, through the same gates."""
+        health = self.healths[service.name]
+        if health.repair:
+            raise ArgusError(Code.INVALID_STATE, f"{service.name} is being restarted already", act=health.repair)
+        facts = self._facts(service, health.outage)
+        decision = self._tools.decide(facts)
+        if isinstance(decision, Hold):
+            hint = self._hint(service, decision, facts)
+            await self._tools.store.commit(Append(reports.restart_refused(service, decision.gate, by, hint)))
+            code = Code.RESTART_BUDGET_EXHAUSTED if decision.gate is Gate.BUDGET else Code.GATE_REFUSED
+            raise ArgusError(
+                code,
+                f"{service.name} was not restarted: {decision.gate.value}",
+                service=service.name,
+                gate=decision.gate.value,
+                hint=hint,
+            )
+        outage = policy.decided(health.outage, decision) if health.outage else None
+        act, intent = self._intend(service, outage.incident if outage else None, by)
+        writes = (*([self._incident(service, health, outage)] if outage else []), *intent)
+        await self._carry_out(service.name, _Plan(replace(health, outage=outage, repair=act.id), writes, act))
+        return act.id
+
+    async def _repaired(self, message: Repaired) -> None:
+        """Gives the act its outcome: recovered, still down, or a restart that could not be carried out."""
+        act, observation = message.act, message.observation
+        service, health = self._services[act.subject], replace(self.healths[act.subject], repair=None)
+        judged = policy.judge(health, observation, self._limit(service))
+        outcome = _outcome(message.ran, judged.last)
+        detail = _evidence(message.ran, observation)
+        writes: tuple[Write, ...] = (
+            CloseAct(act.id, outcome, self._tools.clock.wall(), detail),
+            Append(reports.restart_finished(act, outcome, detail)),
+        )
+        outage = health.outage
+        if outage is None:
+            plan = self._plan_plain(service, health, judged)
+        elif judged.status.alive:
+            plan = self._plan_recovery(service, judged, outage)
+        else:
+            plan = self._plan_escalation(service, judged, outage, outcome)
+        await self._carry_out(service.name, replace(plan, writes=writes + plan.writes))
+
+    def _plan_escalation(self, service: Service, judged: Health, outage: Outage, outcome: str) -> _Plan:
+        """Down after its restart: a person has to look, unless another restart is allowed."""
+        facts = self._facts(service, outage)
+        decision = self._tools.decide(facts)
+        if isinstance(decision, Restart) or outage.escalated:
+            return _Plan(replace(judged, outage=outage))
+        escalated = replace(outage, gate=decision.gate, escalated=True, told=True)
+        report = reports.escalated(service, judged, escalated, facts.autonomy, outcome)
+        return _Plan(replace(judged, outage=escalated), (self._incident(service, judged, escalated), Append(report)))
+
+    async def _carry_out(self, name: str, plan: _Plan) -> None:
+        if plan.writes:
+            await self._tools.store.commit(*plan.writes)
+        self.healths[name] = plan.health
+        if plan.act is not None:
+            self._spent.append(plan.act.begun)
+            self._start(self._repair(self._services[name], plan.act))
+
+    async def _repair(self, service: Service, act: Act) -> None:
+        assert service.restarter is not None
+        try:
+            ran = await service.restarter.restart(self._tools.host, log=self._tools.log_path(service.name))
+        except Exception as error:  # noqa: BLE001 - however it fails, the act gets its outcome
+            log.exception("the restart of %s crashed", service.name)
+            ran = Ran(None, "", 0.0, f"{type(error).__name__}: {error}")
+        await asyncio.sleep(self._settings.verify_after)
+        self.queue.put_nowait(Repaired(act, ran, await self._look(service)))
+
+    async def _finish_for_another(self, act: Act) -> None:
+        """An earlier Argus was killed between intent and outcome. Whether its restart ran is not known; it counts, it
+        is not repeated, and the service is looked at when it has had its time."""
+        passed = age(act.begun, stamp(self._tools.clock))
+        await asyncio.sleep(max(0.0, self._settings.verify_after - passed))
+        self.queue.put_nowait(Repaired(act, None, await self._look(self._services[act.subject])))
+
+    async def _look(self, service: Service) -> Observation:
+        while True:
+            observation = await self._probe(service)
+            if observation.seen.status is not Status.DOWN or self._tools.time_is_sound():
+                return observation
+            await asyncio.sleep(_AGAIN)
+
+    def _distrust(self) -> None:
+        """Time jumped: every count of failures starts over, and nothing is decided before a full new run of them."""
+        for name, health in self.healths.items():
+            self.healths[name] = replace(health, failures=0, failing_since=None)
+
+    async def _restore_incident(self, incident: Incident) -> None:
+        if incident.kind == self.correlator.KIND:
+            self.correlator.restore(incident)
+        elif incident.kind == OUTAGE and incident.subject in self.healths:
+            data = incident.data
+            outage = Outage(
+                incident.id,
+                incident.opened,
+                restarts=int(data.get("restarts", 0)),
+                gate=Gate(data["gate"]) if data.get("gate") else None,
+                told=bool(data.get("told")),
+                escalated=bool(data.get("escalated")),
+            )
+            health = self.healths[incident.subject]
+            self.healths[incident.subject] = replace(health, status=Status.DOWN, recorded=Status.DOWN, outage=outage)
+        elif incident.kind == OUTAGE:
+            wall = self._tools.clock.wall()
+            data = {**incident.data, "ended": "no longer watched"}
+            await self._tools.store.commit(PutIncident(replace(incident, closed=wall, data=data)))
+
+    async def _restore_act(self, act: Act) -> None:
+        health = self.healths.get(act.subject)
+        if health is None:
+            # Nobody can look any more: the service is not in the configuration.
+            detail = {"interrupted": True}
+            await self._tools.store.commit(
+                CloseAct(act.id, "unverified", self._tools.clock.wall(), detail),
+                Append(reports.restart_finished(act, "unverified", detail)),
+            )
+            return
+        self.healths[act.subject] = replace(health, repair=act.id)
+        self._resume.append(act)
+
+    def _facts(self, service: Service, outage: Outage | None) -> policy.Facts:
+        return policy.Facts(
+            paused=self.pauses.until(service.name) is not None,
+            infrastructure_event=self.correlator.event is not None,
+            failed_dependency=policy.failed_dependency(service.name, self._depends_on, self.healths),
+            autonomy=self._tools.autonomy(),
+            restartable=service.restarter is not None,
+            restarts=outage.restarts if outage else 0,
+            budget_left=self.budget_left(),
+        )
+
+    def _hint(self, service: Service, decision: Restart | Hold, facts: policy.Facts) -> str:
+        """How the gate opens, in words a person or an agent can act on."""
+        if isinstance(decision, Restart):
+            return ""
+        most = self._settings.restart_budget.max_per_hour
+        return {
+            Gate.MAINTENANCE: f"paused; argus services resume {service.name} ends that",
+            Gate.SELF: "Argus never restarts itself",
+            Gate.INFRASTRUCTURE: "several services fail together; nothing is restarted until that has ended",
+            Gate.DEPENDENCY: f"{facts.failed_dependency} is failing and explains this",
+            Gate.AUTONOMY: "restart requires moderate+",
+            Gate.NO_RESTART: f"no restart is configured for {service.name}",
+            Gate.ALREADY: "it was restarted in this outage and is still down; a person has to look",
+            Gate.BUDGET: f"all {most} restarts of this hour are spent",
+        }[decision.gate]
+
+    def _intend(self, service: Service, incident: str | None, by: str) -> tuple[Act, tuple[Write, ...]]:
+        assert service.restarter is not None
+        intent: dict[str, Any] = {"target": service.restarter.target(service.name)}
+        act = Act(self._tools.new_id(), RESTART, service.name, stamp(self._tools.clock), incident, intent)
+        return act, (OpenAct(act), Append(reports.restart_started(service, act, by)))
+
+    def _condition(self, service: Service, judged: Health) -> Write:
+        return PutCondition(Condition(_DOMAIN, service.name, judged.status.value, judged.since))
+
+    def _incident(self, service: Service, judged: Health, outage: Outage, closed: float | None = None) -> Write:
+        cause = judged.last.seen.detail if judged.last and closed is None else ""
+        data = outage.data()
+        if judged.last and judged.last.seen.status is Status.DOWN:
+            data |= {"cause": judged.last.seen.cause, "at": milliseconds(judged.last.wall)}
+        return PutIncident(Incident(outage.incident, OUTAGE, service.name, outage.opened, closed, cause, data))
+
+    def _limit(self, service: Service) -> int:
+        return service.failures_before_action or self._settings.failures_before_action
+
+    def _start(self, work: Any) -> None:
+        assert self._group is not None, "adopt comes before the first message"
+        self._group.create_task(work)
+
+    def _later(self, message: Repaired) -> None:
+        async def again() -> None:
+            await asyncio.sleep(_AGAIN)
+            self.queue.put_nowait(message)
+
+        self._start(again())
+
+
+def _answer(reply: asyncio.Future[Any], value: Any) -> None:
+    if not reply.done():
+        reply.set_result(value)
+
+
+def _outcome(ran: Ran | None, last: Observation | None) -> str:
+    status = last.seen.status if last else Status.UNKNOWN
+    if status.alive:
+        return "recovered"
+    if ran is not None and (ran.problem or ran.exit_code != 0):
+        return "failed"
+    return "still_down" if status is Status.DOWN else "unverified"
+
+
+def _evidence(ran: Ran | None, observation: Observation) -> dict[str, Any]:
+    seen = {"state": observation.seen.status.value, "detail": observation.seen.detail}
+    if ran is None:
+        return {"interrupted": True, **seen}
+    return {
+        "exitCode": ran.exit_code,
+        "problem": ran.problem,
+        "output": ran.output[-2000:],
+        "seconds": round(ran.seconds, 3),
+        **seen,
+    }

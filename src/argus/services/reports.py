@@ -1,0 +1,134 @@
+"""The journal's words for what happens to services. Other parts and other programs read them: names are fixed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from argus.core.autonomy import Level
+from argus.core.clock import milliseconds, rfc3339
+from argus.core.events import Draft
+from argus.services.checks.base import Service
+from argus.services.model import Gate, Health, Outage, Seen, Status
+from argus.services.policy import Hold, Restart
+from argus.store.records import Act
+
+CHANNEL = "services"
+
+
+def _failure(service: Service, health: Health) -> dict[str, Any]:
+    seen = health.last.seen if health.last else Seen(Status.UNKNOWN)
+    return {
+        "service": service.name,
+        "failures": health.failures,
+        "lastCheck": rfc3339(health.last.wall) if health.last else None,
+        "lastCheckAt": milliseconds(health.last.wall) if health.last else None,
+        "place": service.place,
+        "cause": seen.cause,
+        "detail": seen.detail,
+        "code": seen.code,
+    }
+
+
+def _decision(service: Service, decision: Restart | Hold, autonomy: Level, hint: str) -> dict[str, Any]:
+    said: dict[str, Any] = {"autonomy": autonomy.value}
+    if isinstance(decision, Restart):
+        target = service.restarter.target(service.name) if service.restarter else service.name
+        return {**said, "action": "restart", "target": target}
+    return {**said, "action": "none", "gate": decision.gate.value, "hint": hint}
+
+
+def down(
+    service: Service, health: Health, outage: Outage, decision: Restart | Hold, autonomy: Level, hint: str
+) -> Draft:
+    data = {
+        **_failure(service, health),
+        **_decision(service, decision, autonomy, hint),
+        "incident": outage.incident,
+        "told": outage.told,
+    }
+    return Draft(CHANNEL, "service_down", service.name, data)
+
+
+def decision_changed(
+    service: Service,
+    health: Health,
+    outage: Outage,
+    decision: Restart | Hold,
+    autonomy: Level,
+    hint: str,
+    *,
+    news: bool,
+) -> Draft:
+    """Another gate holds, or none: `news` when nobody was told of the outage before."""
+    data = {
+        **_failure(service, health),
+        **_decision(service, decision, autonomy, hint),
+        "incident": outage.incident,
+        "news": news,
+    }
+    return Draft(CHANNEL, "decision_changed", service.name, data)
+
+
+def restart_started(service: Service, act: Act, by: str) -> Draft:
+    data = {"service": service.name, "act": act.id, "incident": act.incident, "by": by, **act.intent}
+    return Draft(CHANNEL, "restart_started", service.name, data)
+
+
+def restart_finished(act: Act, outcome: str, detail: dict[str, Any]) -> Draft:
+    data = {"service": act.subject, "act": act.id, "incident": act.incident, "outcome": outcome, **detail}
+    return Draft(CHANNEL, "restart_finished", act.subject, data)
+
+
+def restart_refused(service: Service, gate: Gate, by: str, hint: str) -> Draft:
+    data = {"service": service.name, "gate": gate.value, "by": by, "hint": hint}
+    return Draft(CHANNEL, "restart_refused", service.name, data)
+
+
+def escalated(service: Service, health: Health, outage: Outage, autonomy: Level, why: str) -> Draft:
+    data = {
+        **_failure(service, health),
+        "incident": outage.incident,
+        "autonomy": autonomy.value,
+        "restarts": outage.restarts,
+        "why": why,
+    }
+    return Draft(CHANNEL, "service_escalated", service.name, data)
+
+
+def recovered(service: Service, outage: Outage, wall: float, *, restarted: bool) -> Draft:
+    data = {
+        "service": service.name,
+        "incident": outage.incident,
+        "downSeconds": round(max(0.0, wall - outage.opened), 3),
+        "restarted": restarted,
+        "told": outage.told,
+    }
+    return Draft(CHANNEL, "service_recovered", service.name, data)
+
+
+def state_changed(service: Service, before: str | None, health: Health) -> Draft:
+    detail = health.last.seen.detail if health.last else ""
+    data = {"service": service.name, "from": before, "to": health.status.value, "detail": detail}
+    return Draft(CHANNEL, "state_changed", service.name, data)
+
+
+def infrastructure_event(incident: str, names: list[str], witness: str) -> Draft:
+    data = {"incident": incident, "services": names, "witness": witness, "code": "INFRASTRUCTURE_EVENT"}
+    return Draft(CHANNEL, "infrastructure_event", "", data)
+
+
+def infrastructure_event_ended(incident: str, names: list[str], still_failing: list[str]) -> Draft:
+    data = {"incident": incident, "services": names, "stillFailing": still_failing}
+    return Draft(CHANNEL, "infrastructure_event_ended", "", data)
+
+
+def own_fault(incident: str, names: list[str], detail: str) -> Draft:
+    """Argus cannot even reach its own listener: the fault is its own, or this machine's."""
+    data = {"incident": incident, "services": names, "detail": detail}
+    return Draft(CHANNEL, "witness_failed", "", data)
+
+
+def paused(name: str, until: float | None, by: str) -> Draft:
+    if until is None:
+        return Draft(CHANNEL, "service_resumed", name, {"service": name, "by": by})
+    return Draft(CHANNEL, "service_paused", name, {"service": name, "by": by, "until": rfc3339(until)})

@@ -1,0 +1,27 @@
+"""What the daemon hands in: the seams, and what the services' part must know of the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from argus.core.autonomy import Level
+from argus.core.clock import Clock
+from argus.host.seam import Host
+from argus.services import policy
+from argus.store.interface import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    host: Host
+    store: Store
+    clock: Clock
+    autonomy: Callable[[], Level]
+    time_is_sound: Callable[[], bool]
+    new_id: Callable[[], str]
+    log_path: Callable[[str], str]
+    """Where the output of a service's restart goes."""
+    witness: Callable[[], tuple[str, int] | None] = lambda: None
+    """Argus's own listener, asked before an infrastructure event is declared."""
+    decide: Callable[[policy.Facts], policy.Restart | policy.Hold] = policy.decide

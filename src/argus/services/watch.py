@@ -1,0 +1,165 @@
+"""The services' part as the rest of Argus sees it: what is watched, how it stands, and what may be asked of it."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+
+from argus.core.clock import Jump, rfc3339
+from argus.core.errors import ArgusError, Code
+from argus.loops import keep_running, log
+from argus.services.checks.base import Service
+from argus.services.messages import Asked, Jumped, Observed, Paused
+from argus.services.model import Health, Observation, Seen, Status
+from argus.services.reconciler import Reconciler
+from argus.services.schedule import TICK, Schedule
+from argus.services.settings import Health as Settings
+from argus.services.tools import Tools
+
+_GRACE = 2.0
+"""A check that outlives its own deadline by this much is a fault of ours; it is ended and says so."""
+
+
+class Watch:
+    def __init__(self, settings: Settings, services: tuple[Service, ...], tools: Tools) -> None:
+        self._tools = tools
+        self.services = {service.name: service for service in services}
+        self.settings = settings
+        self._schedule = Schedule({name: one.interval for name, one in self.services.items()}, tools.clock.monotonic())
+        self._moved = asyncio.Event()
+        self._checking: set[str] = set()
+        self._reconciler = Reconciler(settings, self.services, tools, self.probe)
+        self._queue = self._reconciler.queue
+
+    async def restore(self) -> None:
+        """Takes up what the record says: states, outages, open acts. Before `run`."""
+        await self._reconciler.restore()
+
+    async def run(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            self._reconciler.adopt(group)
+            group.create_task(keep_running("services.reconciler", self._reconciler.run, self._tools.store))
+            group.create_task(keep_running("services.schedule", lambda: self._keep_schedule(group), self._tools.store))
+
+    def time_jumped(self, jump: Jump) -> None:
+        self._queue.put_nowait(Jumped(jump))
+        self._schedule.soon(self.services, self._tools.clock.monotonic())
+        self._moved.set()
+
+    @property
+    def healths(self) -> dict[str, Health]:
+        return self._reconciler.healths
+
+    @property
+    def infrastructure_event(self) -> str | None:
+        event = self._reconciler.correlator.event
+        return event.incident if event else None
+
+    def paused_until(self, name: str) -> float | None:
+        return self._reconciler.pauses.until(name)
+
+    def budget(self) -> tuple[int, int]:
+        """How many restarts are left in this hour, and of how many."""
+        return self._reconciler.budget_left(), self.settings.restart_budget.max_per_hour
+
+    def find(self, name: str) -> Service:
+        service = self.services.get(name)
+        if service is None:
+            known = sorted(self.services)
+            raise ArgusError(
+                Code.SERVICE_NOT_FOUND, f"there is no service {name[:100]!r}", service=name[:100], known=known[:50]
+            )
+        return service
+
+    async def check(self, name: str) -> Health:
+        """Looks now; the reading counts like any other."""
+        service = self.find(name)
+        observation = await self.probe(service)
+        reply: asyncio.Future[Health] = asyncio.get_running_loop().create_future()
+        self._queue.put_nowait(Observed(name, observation, reply))
+        return await reply
+
+    async def restart(self, name: str, by: str) -> str:
+        """Asks for a restart through the gates; returns the act's id once the intent is on record."""
+        self.find(name)
+        reply: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._queue.put_nowait(Asked(name, by, reply))
+        return await reply
+
+    async def pause(self, name: str, seconds: float | None, by: str) -> float | None:
+        """Holds alerts and restarts back for a while; None ends that. Returns until when, as wall time."""
+        self.find(name)
+        if seconds is not None and not (seconds > 0 and math.isfinite(seconds)):
+            raise ArgusError(Code.INVALID_REQUEST, "a pause is longer than 0 s")
+        reply: asyncio.Future[float | None] = asyncio.get_running_loop().create_future()
+        self._queue.put_nowait(Paused(name, seconds, by, reply))
+        return await reply
+
+    async def probe(self, service: Service) -> Observation:
+        try:
+            async with asyncio.timeout(service.timeout + _GRACE):
+                seen = await service.probe(self._tools.host)
+        except TimeoutError:
+            seen = Seen(Status.UNKNOWN, None, "check overran", "the check did not keep its deadline")
+        except Exception as error:  # noqa: BLE001 - a check that crashes says nothing about the service
+            log.exception("the check of %s crashed", service.name)
+            seen = Seen(Status.UNKNOWN, None, "check crashed", f"{type(error).__name__}: {error}")
+        return Observation(seen, self._tools.clock.monotonic(), self._tools.clock.wall())
+
+    async def _keep_schedule(self, group: asyncio.TaskGroup) -> None:
+        clock = self._tools.clock
+        while True:
+            self._moved.clear()
+            for name in self._schedule.due(clock.monotonic()):
+                # A check that is still under way is not started again: it never overlaps itself.
+                if name not in self._checking:
+                    self._checking.add(name)
+                    group.create_task(self._check(name))
+            due = self._schedule.next()
+            wait = None if due is None else max(0.0, math.ceil(due / TICK) * TICK - clock.monotonic())
+            try:
+                async with asyncio.timeout(wait):
+                    await self._moved.wait()
+            except TimeoutError:
+                continue
+
+    async def _check(self, name: str) -> None:
+        try:
+            observation = await self.probe(self.services[name])
+            done: asyncio.Future[Health] = asyncio.get_running_loop().create_future()
+            self._queue.put_nowait(Observed(name, observation, done))
+            # The next check of this service starts only when this reading is taken in: so the queue is bounded by
+            # the number of services, however long the store may stall.
+            await asyncio.wait([done])
+            if not done.cancelled():
+                done.exception()
+        finally:
+            self._checking.discard(name)
+
+
+def describe(watch: Watch, name: str, now_wall: float) -> dict[str, object]:
+    """One service as REST, MCP and the CLI show it."""
+    service, health = watch.find(name), watch.healths[name]
+    seen = health.last.seen if health.last else None
+    until = watch.paused_until(name)
+    return {
+        "name": name,
+        "type": getattr(service, "type", ""),
+        "state": health.status.value,
+        "since": rfc3339(health.since or now_wall),
+        "latencyMs": round(seen.latency * 1000, 2) if seen and seen.latency is not None else None,
+        "detail": seen.detail if seen else "not checked yet",
+        "code": seen.code if seen else None,
+        "failures": health.failures,
+        "lastCheck": rfc3339(health.last.wall) if health.last else None,
+        "place": service.place,
+        "port": service.port_number,
+        "interval": service.interval,
+        "restartable": service.restarter is not None,
+        "repairing": health.repair is not None,
+        "incident": health.outage.incident if health.outage else None,
+        "gate": health.outage.gate.value if health.outage and health.outage.gate else None,
+        "restarts": health.outage.restarts if health.outage else 0,
+        "pausedUntil": rfc3339(until) if until else None,
+        "dependsOn": list(service.depends_on),
+    }

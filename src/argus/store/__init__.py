@@ -1,0 +1,1 @@
+"""The record. One interface over SQLite and PostgreSQL: writes are values, committed together or not at all."""

@@ -1,0 +1,62 @@
+"""What every store can do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from argus.core.events import Event
+from argus.store.records import Act, Condition, Cursor, Incident, Write
+
+
+class Store(Protocol):
+    @property
+    def epoch(self) -> str:
+        """Names this store; another store, or a set-aside one's successor, has another."""
+        ...
+
+    async def commit(self, *writes: Write) -> list[Event]:
+        """All of it on disk when this returns, or none of it. Returns the events that were appended.
+
+        Raises ArgusError(STORE_UNAVAILABLE) when it cannot be written; then nothing may be acted on.
+        """
+        ...
+
+    async def events(
+        self, after: int, *, limit: int = 500, channel: str | None = None, subject: str | None = None
+    ) -> list[Event]: ...
+
+    async def last_events(
+        self, limit: int, *, channel: str | None = None, type: str | None = None, since: int = 0
+    ) -> list[Event]:
+        """The newest, oldest first."""
+        ...
+
+    async def span(self) -> tuple[int, int]:
+        """The oldest and the newest number kept; (0, 0) when there is none."""
+        ...
+
+    async def wait(self, after: int) -> None:
+        """Returns when there is an event beyond `after`."""
+        ...
+
+    async def acts(self, *, kind: str, newest: int = 200) -> list[Act]: ...
+
+    async def open_acts(self) -> list[Act]: ...
+
+    async def incidents(
+        self, *, open_only: bool = False, limit: int = 100, before: str | None = None
+    ) -> list[Incident]: ...
+
+    async def incident(self, id: str) -> Incident | None: ...
+
+    async def conditions(self, domain: str) -> dict[str, Condition]: ...
+
+    async def setting(self, key: str) -> Any: ...
+
+    async def cursor(self, name: str) -> Cursor | None: ...
+
+    async def close(self) -> None: ...
+
+
+Writes = Sequence[Write]

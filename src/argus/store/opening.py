@@ -1,0 +1,106 @@
+"""Opening the SQLite file: its permissions, its version, and what is done with a damaged one."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from argus.core.clock import Clock, milliseconds, stamp
+from argus.core.errors import ArgusError, Code
+from argus.store import queries
+
+_BUSY = 5.0
+"""Seconds that a commit waits for another process's lock on the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    writer: sqlite3.Connection
+    reader: sqlite3.Connection
+    epoch: str
+    set_aside: Path | None
+
+
+def migrations() -> list[str]:
+    """In their order; the first brings an empty file to version 1."""
+    folder = resources.files("argus.store").joinpath("migrations")
+    files = sorted((entry for entry in folder.iterdir() if entry.name.endswith(".sql")), key=lambda entry: entry.name)
+    return [entry.read_text(encoding="utf-8") for entry in files]
+
+
+def open_files(path: Path | None, clock: Clock, token: Callable[[], str] | None) -> Opened:
+    token = token or (lambda: secrets.token_hex(4))
+    set_aside = None
+    try:
+        writer = _connect(path)
+        _migrate(writer)
+    except sqlite3.OperationalError as error:
+        raise ArgusError(Code.STORE_UNAVAILABLE, f"the store cannot be opened: {error}", path=str(path)) from None
+    except sqlite3.DatabaseError:
+        if path is None:
+            raise
+        set_aside = _put_aside(path, milliseconds(clock.wall()))
+        writer = _connect(path)
+        _migrate(writer)
+        now = stamp(clock)
+        # Nobody knows any more what was spent: for one window, everything counts as spent.
+        mark = {"boot_id": now.boot_id, "boot": now.boot, "wall": now.wall, "kept": str(set_aside)}
+        queries.put_setting(writer, "store.set_aside", mark)
+    epoch = queries.setting(writer, "epoch")
+    if epoch is None:
+        epoch = token()
+        queries.put_setting(writer, "epoch", epoch)
+    reader = writer if path is None else _connect(path)
+    return Opened(writer, reader, str(epoch), set_aside)
+
+
+def _connect(path: Path | None) -> sqlite3.Connection:
+    if path is None:
+        return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    try:
+        # SQLite would create it with the umask's permissions; its WAL and shm files take after it.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    except OSError as error:
+        raise ArgusError(
+            Code.STORE_UNAVAILABLE, f"the store cannot be opened: {error.strerror}", path=str(path)
+        ) from None
+    db = sqlite3.connect(path, timeout=_BUSY, isolation_level=None, check_same_thread=False, cached_statements=64)
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = FULL")
+    return db
+
+
+def _migrate(db: sqlite3.Connection) -> None:
+    known = migrations()
+    version = int(db.execute("PRAGMA user_version").fetchone()[0])
+    if version > len(known):
+        db.close()
+        raise ArgusError(
+            Code.STORE_UNAVAILABLE,
+            f"a newer Argus wrote the store (version {version}, this one knows {len(known)}); nothing was changed",
+            storeVersion=version,
+            knownVersion=len(known),
+        )
+    for number, script in enumerate(known[version:], start=version + 1):
+        try:
+            db.executescript(f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;")
+        except sqlite3.Error:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+            raise
+
+
+def _put_aside(path: Path, now: int) -> Path:
+    """Kept under another name, never deleted: a person may still get something out of it."""
+    kept = path.with_name(f"{path.name}.corrupt-{now}")
+    path.rename(kept)
+    for suffix in ("-wal", "-shm"):
+        beside = path.with_name(path.name + suffix)
+        if beside.exists():
+            beside.rename(kept.with_name(kept.name + suffix))
+    return kept

@@ -1,0 +1,228 @@
+"""The store in one SQLite file: one writer thread that commits in batches, one reader thread that never waits for it.
+
+Every commit is synced to disk before it is confirmed, so an intent that was confirmed survives the loss of power. Many
+commits that arrive together share one sync.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import queue
+import sqlite3
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from argus.core.clock import Clock, SystemClock, milliseconds
+from argus.core.errors import ArgusError, Code
+from argus.core.events import Event
+from argus.core.redact import Redactor
+from argus.store import queries
+from argus.store.opening import open_files
+from argus.store.records import Act, Condition, Cursor, Incident, Write
+
+T = TypeVar("T")
+_WAITING = 10_000
+"""Commits that may wait for the writer. Beyond that the store does not keep up, and that is said."""
+_BATCH = 256
+_RECENT = 2048
+
+
+@dataclass(slots=True)
+class _Job:
+    writes: tuple[Write, ...]
+    done: asyncio.Future[list[Event]]
+    events: list[Event]
+    error: BaseException | None = None
+
+
+class SqliteStore:
+    def __init__(
+        self,
+        path: Path | None,
+        *,
+        clock: Clock | None = None,
+        redactor: Redactor | None = None,
+        inline: bool = False,
+        token: Callable[[], str] | None = None,
+    ) -> None:
+        """`inline` runs everything on the caller's thread: simulations need one order of steps. No path: memory."""
+        self._clock = clock or SystemClock()
+        self._redactor = redactor or Redactor()
+        opened = open_files(path, self._clock, token)
+        self._writer, self._reader = opened.writer, opened.reader
+        self.epoch = opened.epoch
+        self.set_aside = opened.set_aside
+        self._oldest, self._newest = queries.span(self._reader)
+        self._recent: deque[Event] = deque(maxlen=_RECENT)
+        self._changed = asyncio.Event()
+        self._inline = inline
+        self._jobs: queue.Queue[_Job | None] = queue.Queue(_WAITING)
+        self._closed = False
+        self.problem: str | None = None
+        """Why the last commit failed; None while the store is well."""
+        if not inline:
+            self._loop = asyncio.get_running_loop()
+            self._reading = ThreadPoolExecutor(1, thread_name_prefix="argus-store-reader")
+            self._thread = threading.Thread(target=self._write_jobs, name="argus-store-writer", daemon=True)
+            self._thread.start()
+
+    async def commit(self, *writes: Write) -> list[Event]:
+        if self._closed:
+            raise ArgusError(Code.STORE_UNAVAILABLE, "the store is closed")
+        job = _Job(writes, asyncio.get_running_loop().create_future(), [])
+        if self._inline:
+            self._commit([job])
+            self._deliver([job])
+        else:
+            try:
+                self._jobs.put_nowait(job)
+            except queue.Full:
+                raise ArgusError(Code.STORE_UNAVAILABLE, "the store does not keep up", waiting=_WAITING) from None
+        return await job.done
+
+    async def events(
+        self, after: int, *, limit: int = 500, channel: str | None = None, subject: str | None = None
+    ) -> list[Event]:
+        if after >= self._newest:
+            return []
+        if self._recent and self._recent[0].n <= after + 1:
+            # The numbers in the ring follow each other, so its index is known without a search.
+            start = after + 1 - self._recent[0].n
+            ring = (self._recent[index] for index in range(start, len(self._recent)))
+            return [e for e in ring if _matches(e, channel, subject)][:limit]
+        return await self._read(lambda db: queries.events(db, self.epoch, after, limit, channel, subject))
+
+    async def last_events(
+        self, limit: int, *, channel: str | None = None, type: str | None = None, since: int = 0
+    ) -> list[Event]:
+        return await self._read(lambda db: queries.last_events(db, self.epoch, limit, channel, type, since))
+
+    async def span(self) -> tuple[int, int]:
+        return (self._oldest, self._newest)
+
+    async def wait(self, after: int) -> None:
+        while self._newest <= after and not self._closed:
+            await self._changed.wait()
+
+    async def acts(self, *, kind: str, newest: int = 200) -> list[Act]:
+        return await self._read(lambda db: queries.acts(db, kind, newest))
+
+    async def open_acts(self) -> list[Act]:
+        return await self._read(queries.open_acts)
+
+    async def incidents(
+        self, *, open_only: bool = False, limit: int = 100, before: str | None = None
+    ) -> list[Incident]:
+        return await self._read(lambda db: queries.incidents(db, open_only, limit, before))
+
+    async def incident(self, id: str) -> Incident | None:
+        return await self._read(lambda db: queries.incident(db, id))
+
+    async def conditions(self, domain: str) -> dict[str, Condition]:
+        return await self._read(lambda db: queries.conditions(db, domain))
+
+    async def setting(self, key: str) -> Any:
+        return await self._read(lambda db: queries.setting(db, key))
+
+    async def cursor(self, name: str) -> Cursor | None:
+        return await self._read(lambda db: queries.cursor(db, name))
+
+    async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        self._wake()
+        if not self._inline:
+            # The jobs that are waiting come before the end mark, so nothing accepted is lost.
+            await asyncio.to_thread(self._jobs.put, None)
+            await asyncio.to_thread(self._thread.join)
+            self._reading.shutdown()
+        self._writer.close()
+        if self._reader is not self._writer:
+            self._reader.close()
+
+    async def _read(self, query: Callable[[sqlite3.Connection], T]) -> T:
+        try:
+            if self._inline:
+                return query(self._reader)
+            return await asyncio.get_running_loop().run_in_executor(self._reading, query, self._reader)
+        except sqlite3.Error as error:
+            raise ArgusError(Code.STORE_UNAVAILABLE, f"the store cannot be read: {error}") from None
+
+    def _write_jobs(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            batch = [job]
+            ended = False
+            while len(batch) < _BATCH and not self._jobs.empty():
+                following = self._jobs.get()
+                if following is None:
+                    ended = True
+                    break
+                batch.append(following)
+            self._commit(batch)
+            with contextlib.suppress(RuntimeError):  # the loop is gone: nobody waits for the answers any more
+                self._loop.call_soon_threadsafe(self._deliver, batch)
+            if ended:
+                return
+
+    def _commit(self, batch: list[_Job]) -> None:
+        db = self._writer
+        try:
+            db.execute("BEGIN IMMEDIATE")
+            for job in batch:
+                self._carry_out(db, job)
+            db.execute("COMMIT")
+        except sqlite3.Error as error:
+            with contextlib.suppress(sqlite3.Error):
+                db.execute("ROLLBACK")
+            for job in batch:
+                job.events.clear()
+                job.error = job.error or ArgusError(
+                    Code.STORE_UNAVAILABLE, f"the store cannot be written: {error}", reason=str(error)
+                )
+
+    def _carry_out(self, db: sqlite3.Connection, job: _Job) -> None:
+        """One commit of a batch. What is wrong with it alone takes back it alone."""
+        db.execute("SAVEPOINT job")
+        try:
+            for write in job.writes:
+                event = queries.carry_out(db, write, self.epoch, milliseconds(self._clock.wall()), self._redactor)
+                if event is not None:
+                    job.events.append(event)
+        except (ArgusError, sqlite3.IntegrityError, TypeError, ValueError) as error:
+            db.execute("ROLLBACK TO job")
+            job.events.clear()
+            job.error = error
+        db.execute("RELEASE job")
+
+    def _deliver(self, batch: list[_Job]) -> None:
+        for job in batch:
+            if isinstance(job.error, ArgusError) and job.error.code is Code.STORE_UNAVAILABLE:
+                self.problem = job.error.message
+            elif job.error is None:
+                self.problem = None
+            self._recent.extend(job.events)
+            if job.events:
+                self._newest = job.events[-1].n
+                self._oldest = self._oldest or job.events[0].n
+            if job.done.cancelled():
+                continue
+            if job.error is None:
+                job.done.set_result(job.events)
+            else:
+                job.done.set_exception(job.error)
+        self._wake()
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+
+def _matches(event: Event, channel: str | None, subject: str | None) -> bool:
+    return (channel is None or event.channel == channel) and (subject is None or event.subject == subject)
