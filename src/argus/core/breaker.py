@@ -50,6 +50,8 @@ class Pass:
     """Leave to call. `probe` is 0 for an ordinary call and the probe's number in half-open."""
 
     probe: int = 0
+    era: int = 0
+    """How many probes there had been: a report from before the last of them says nothing about now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,23 +62,24 @@ class Refused:
 
 def admit(breaker: Breaker, limits: Limits, now: float) -> tuple[Breaker, Pass | Refused]:
     if breaker.state is State.CLOSED:
-        return breaker, Pass()
+        return breaker, Pass(era=breaker.probes)
     if breaker.state is State.OPEN:
         wait = breaker.since + limits.reset_after - now
         if limits.reset_after <= 0:
             return breaker, Refused(None)
-        if wait > 0:
+        # A clock that was set back, or another boot's, must not keep it open longer than it should be.
+        if 0 < wait <= limits.reset_after:
             return breaker, Refused(wait)
         breaker = replace(breaker, state=State.HALF_OPEN, since=now, probe=0)
-    if breaker.probe and now - breaker.probe_since < limits.probe_timeout:
+    if breaker.probe and 0 <= now - breaker.probe_since < limits.probe_timeout:
         return breaker, Refused(None)
     number = breaker.probes + 1
-    return replace(breaker, probe=number, probes=number, probe_since=now), Pass(number)
+    return replace(breaker, probe=number, probes=number, probe_since=now), Pass(number, number)
 
 
 def succeeded(breaker: Breaker, leave: Pass, now: float) -> Breaker:
     if breaker.state is State.CLOSED:
-        return replace(breaker, consecutive=0) if breaker.consecutive else breaker
+        return replace(breaker, consecutive=0) if breaker.consecutive and _is_current(breaker, leave) else breaker
     if breaker.state is State.HALF_OPEN and leave.probe and leave.probe == breaker.probe:
         return Breaker(since=now, probes=breaker.probes)
     # A call that was let through before the breaker opened says nothing about now.
@@ -84,7 +87,9 @@ def succeeded(breaker: Breaker, leave: Pass, now: float) -> Breaker:
 
 
 def failed(breaker: Breaker, limits: Limits, leave: Pass, failure: Failure) -> Breaker:
-    history = (*breaker.history, failure)[-limits.history :]
+    if breaker.state is State.CLOSED and not _is_current(breaker, leave):
+        return breaker
+    history = (*breaker.history, failure)[-limits.history :] if limits.history else ()
     if breaker.state is State.CLOSED:
         consecutive = breaker.consecutive + 1
         if consecutive >= limits.failures:
@@ -100,6 +105,11 @@ def failed(breaker: Breaker, limits: Limits, leave: Pass, failure: Failure) -> B
             history=history,
         )
     return replace(breaker, history=history)
+
+
+def _is_current(breaker: Breaker, leave: Pass) -> bool:
+    """Whether an ordinary call was let through since the breaker last closed."""
+    return not leave.probe and leave.era == breaker.probes
 
 
 def reset(breaker: Breaker, now: float) -> Breaker:

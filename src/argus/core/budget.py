@@ -28,4 +28,5 @@ class Budget:
             return 0.0
         if self.most == 0:
             return None
-        return self.window - recent[self.most - 1]
+        # A hair more than the window, because an act exactly that old still counts.
+        return self.window - recent[self.most - 1] + 0.001

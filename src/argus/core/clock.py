@@ -14,6 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
+_NO_BOOT_ID = "process-"
+
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
@@ -75,7 +77,7 @@ def _read_boot_id() -> str:
     except OSError:
         # Without a boot id no two processes can compare times since boot: each counts as a boot of its own,
         # and ages fall back to the wall clock.
-        return f"process-{os.getpid()}-{time.time_ns()}"
+        return f"{_NO_BOOT_ID}{os.getpid()}-{time.time_ns()}"
 
 
 def stamp(clock: Clock) -> Stamp:
@@ -90,11 +92,12 @@ def age(then: Stamp, now: Stamp) -> float:
     """Seconds from `then` to `now`, never negative.
 
     Within one boot only the boot clock counts. Across boots the wall clock is all there is; a clock that was set back
-    gives 0, so that what must count as recent does.
+    gives 0, so that what must count as recent does, but never less than this boot has lasted.
     """
     if then.boot_id == now.boot_id:
         return max(0.0, now.boot - then.boot)
-    return max(0.0, now.wall - then.wall)
+    known = 0.0 if now.boot_id.startswith(_NO_BOOT_ID) else now.boot
+    return max(known, now.wall - then.wall)
 
 
 def jump(before: Reading, after: Reading, *, expected: float, tolerance: float) -> Jump | None:

@@ -224,6 +224,10 @@ _EXIT = {
     Code.INVALID_REQUEST: 2,
     Code.SERVICE_NOT_FOUND: 2,
     Code.AGENT_NOT_FOUND: 2,
+    Code.SUITE_NOT_FOUND: 2,
+    Code.CONTAINER_NOT_FOUND: 2,
+    Code.MOCK_NOT_FOUND: 2,
+    Code.PANE_NOT_FOUND: 2,
     Code.NOT_FOUND: 2,
 }
 
@@ -235,7 +239,7 @@ def exit_code(code: str) -> int:
 class ArgusError(Exception):
     """Argus could not do what it was asked to do; `code` says what, `details` says with which values."""
 
-    def __init__(self, code: Code, message: str, *, severity: Severity | None = None, **details: Any) -> None:
+    def __init__(self, code: Code, message: str, /, *, severity: Severity | None = None, **details: Any) -> None:
         super().__init__(message)
         self.code = code
         self.message = message

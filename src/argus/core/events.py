@@ -38,7 +38,9 @@ class Event:
 
     def public(self) -> dict[str, Any]:
         subject = {"subject": self.subject} if self.subject else {}
-        return {"type": self.type, **subject, **self.data, "timestamp": self.timestamp}
+        # Nothing in the data can rename the event.
+        data = {key: value for key, value in self.data.items() if key not in ("type", "subject", "timestamp")}
+        return {"type": self.type, **subject, **data, "timestamp": self.timestamp}
 
 
 @dataclass(frozen=True, slots=True)

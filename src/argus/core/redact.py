@@ -8,10 +8,16 @@ from typing import Any
 
 MASK = "[redacted]"
 _NAMED_LIKE_ONE = re.compile(
-    r"(?i)(password|passwd|secret|token|api[_-]?key|apikey|authorization|credential|private[_-]?key)"
+    r"(?i)(password|passwd|passphrase|secret|token|api[_-]?key|authorization|credential|cookie|private[_-]?key)"
 )
-_USERINFO = re.compile(r"(?i)\b([a-z][a-z0-9+.-]*://)[^/\s@?#]+@")
-_BEARER = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}")
+# The scheme is bounded: without that a long run of letters and dots takes quadratic time.
+_USERINFO = re.compile(r"(?i)\b([a-z][a-z0-9+.-]{0,30}://)[^/\s?#]+@")
+_ASSIGNED = re.compile(
+    r"(?i)\b([a-z0-9_-]{0,40}(?:password|passwd|passphrase|secret|token|api[_-]?key)[a-z0-9_-]{0,20}=)[^\s&;,'\"]{4,}"
+)
+_BEARER = re.compile(r"(?i)\b(bearer\s+)[A-Za-z0-9._~+/=-]{8,}")
+# Words follow "basic" too: credentials are base64, which has digits, capitals or padding.
+_BASIC = re.compile(r"\b([Bb]asic\s+)(?=[a-z+/]*[A-Z0-9=])[A-Za-z0-9+/]{8,}={0,2}")
 
 
 class Redactor:
@@ -28,16 +34,31 @@ class Redactor:
     def text(self, text: str) -> str:
         for secret in sorted(self._known, key=len, reverse=True):
             text = text.replace(secret, MASK)
-        return _BEARER.sub(rf"\1 {MASK}", _USERINFO.sub(rf"\1{MASK}@", text))
+        text = _USERINFO.sub(rf"\1{MASK}@", text)
+        for pattern in (_BEARER, _BASIC, _ASSIGNED):
+            text = pattern.sub(rf"\1{MASK}", text)
+        return text
 
     def value(self, value: Any) -> Any:
-        if isinstance(value, str):
-            return self.text(value)
+        """The same shape with every text cleaned, keys too; what is neither text nor number becomes text."""
         if isinstance(value, Mapping):
             return {
-                str(key): MASK if isinstance(item, str) and _NAMED_LIKE_ONE.search(str(key)) else self.value(item)
+                self.text(str(key)): _masked(item) if _NAMED_LIKE_ONE.search(str(key)) else self.value(item)
                 for key, item in value.items()
             }
-        if isinstance(value, list | tuple):
+        if isinstance(value, list | tuple | set | frozenset):
             return [self.value(item) for item in value]
+        if value is None or isinstance(value, bool | int | float):
+            return value
+        return self.text(value if isinstance(value, str) else str(value))
+
+
+def _masked(value: Any) -> Any:
+    """What stands under a name like `password`. Numbers stay: `tokens: 85000` is a count."""
+    if value is None or isinstance(value, bool | int | float):
         return value
+    if isinstance(value, Mapping):
+        return {str(key): _masked(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_masked(item) for item in value]
+    return MASK

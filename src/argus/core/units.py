@@ -7,7 +7,7 @@ import re
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _BYTES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|d)")
-_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)i?b?", re.IGNORECASE)
+_SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)\s*([kmgt]?)i?b?", re.IGNORECASE | re.ASCII)
 
 DURATION_PATTERN = r"^([0-9]+(\.[0-9]+)?(ms|s|m|h|d))+$"
 SIZE_PATTERN = r"^[0-9]+(\.[0-9]+)?\s*[kKmMgGtT]?[iI]?[bB]?$"
@@ -52,7 +52,7 @@ def spoken(seconds: float) -> str:
 
 def written(seconds: float) -> str:
     """The exact form that `duration` reads back."""
-    milliseconds = round(seconds * 1000)
+    milliseconds = round(max(0.0, seconds) * 1000)
     if milliseconds == 0:
         return "0s"
     text = ""

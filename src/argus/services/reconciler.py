@@ -264,9 +264,9 @@ class Reconciler:
             self._start(self._repair(self._services[name], plan.act))
 
     async def _repair(self, service: Service, act: Act) -> None:
-        assert service.restarter is not None
+        assert service.restart is not None
         try:
-            ran = await service.restarter.restart(self._tools.host, log=self._tools.log_path(service.name))
+            ran = await service.restart.restart(self._tools.host, log=self._tools.log_path(service.name))
         except Exception as error:  # noqa: BLE001 - however it fails, the act gets its outcome
             log.exception("the restart of %s crashed", service.name)
             ran = Ran(None, "", 0.0, f"{type(error).__name__}: {error}")
@@ -331,7 +331,7 @@ class Reconciler:
             infrastructure_event=self.correlator.event is not None,
             failed_dependency=policy.failed_dependency(service.name, self._depends_on, self.healths),
             autonomy=self._tools.autonomy(),
-            restartable=service.restarter is not None,
+            restartable=service.restart is not None,
             restarts=outage.restarts if outage else 0,
             budget_left=self.budget_left(),
         )
@@ -353,8 +353,8 @@ class Reconciler:
         }[decision.gate]
 
     def _intend(self, service: Service, incident: str | None, by: str) -> tuple[Act, tuple[Write, ...]]:
-        assert service.restarter is not None
-        intent: dict[str, Any] = {"target": service.restarter.target(service.name)}
+        assert service.restart is not None
+        intent: dict[str, Any] = {"target": service.restart.target(service.name)}
         act = Act(self._tools.new_id(), RESTART, service.name, stamp(self._tools.clock), incident, intent)
         return act, (OpenAct(act), Append(reports.restart_started(service, act, by)))
 

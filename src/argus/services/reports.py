@@ -32,7 +32,7 @@ def _failure(service: Service, health: Health) -> dict[str, Any]:
 def _decision(service: Service, decision: Restart | Hold, autonomy: Level, hint: str) -> dict[str, Any]:
     said: dict[str, Any] = {"autonomy": autonomy.value}
     if isinstance(decision, Restart):
-        target = service.restarter.target(service.name) if service.restarter else service.name
+        target = service.restart.target(service.name) if service.restart else service.name
         return {**said, "action": "restart", "target": target}
     return {**said, "action": "none", "gate": decision.gate.value, "hint": hint}
 

@@ -155,7 +155,7 @@ def describe(watch: Watch, name: str, now_wall: float) -> dict[str, object]:
         "place": service.place,
         "port": service.port_number,
         "interval": service.interval,
-        "restartable": service.restarter is not None,
+        "restartable": service.restart is not None,
         "repairing": health.repair is not None,
         "incident": health.outage.incident if health.outage else None,
         "gate": health.outage.gate.value if health.outage and health.outage.gate else None,

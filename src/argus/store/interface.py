@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Protocol
 
 from argus.core.events import Event
@@ -32,6 +31,10 @@ class Store(Protocol):
         """The newest, oldest first."""
         ...
 
+    async def story(self, incident: str, *, limit: int = 1000) -> list[Event]:
+        """What was recorded about one incident, in order."""
+        ...
+
     async def span(self) -> tuple[int, int]:
         """The oldest and the newest number kept; (0, 0) when there is none."""
         ...
@@ -57,6 +60,3 @@ class Store(Protocol):
     async def cursor(self, name: str) -> Cursor | None: ...
 
     async def close(self) -> None: ...
-
-
-Writes = Sequence[Write]

@@ -25,8 +25,8 @@ def carry_out(db: sqlite3.Connection, write: records.Write, epoch: str, now: int
             data = redactor.value(draft.data)
             subject = redactor.text(draft.subject)
             made = db.execute(
-                "INSERT INTO journal (timestamp, channel, type, subject, data) VALUES (?, ?, ?, ?, ?)",
-                (now, draft.channel, draft.type, subject, _json(data)),
+                "INSERT INTO journal (timestamp, channel, type, subject, incident, data) VALUES (?, ?, ?, ?, ?, ?)",
+                (now, draft.channel, draft.type, subject, data.get("incident"), _json(data)),
             )
             return Event(int(made.lastrowid or 0), epoch, now, draft.channel, draft.type, subject, data)
         case records.OpenAct(act):
@@ -119,6 +119,11 @@ def last_events(
         (since, channel, channel, type, type, limit),
     )
     return [_event(row, epoch) for row in rows][::-1]
+
+
+def story(db: sqlite3.Connection, epoch: str, incident: str, limit: int) -> list[Event]:
+    rows = db.execute(f"SELECT {_EVENT} FROM journal WHERE incident = ? ORDER BY n LIMIT ?", (incident, limit))  # noqa: S608
+    return [_event(row, epoch) for row in rows]
 
 
 def acts(db: sqlite3.Connection, kind: str, newest: int) -> list[Act]:

@@ -103,6 +103,9 @@ class SqliteStore:
     ) -> list[Event]:
         return await self._read(lambda db: queries.last_events(db, self.epoch, limit, channel, type, since))
 
+    async def story(self, incident: str, *, limit: int = 1000) -> list[Event]:
+        return await self._read(lambda db: queries.story(db, self.epoch, incident, limit))
+
     async def span(self) -> tuple[int, int]:
         return (self._oldest, self._newest)
 

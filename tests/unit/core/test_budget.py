@@ -93,7 +93,6 @@ def test_room_comes_when_it_was_said(most: int, ages: list[int], window: float):
         assert budget.left(acts, at(NOW.boot + room - 0.5)) == 0
 
 
-@pytest.mark.xfail(strict=True, reason="room_in says 0 while the act that is exactly one window old still counts")
 def test_no_room_now_while_nothing_is_left():
     budget, acts = Budget(1), ago(3600)
     assert budget.left(acts, NOW) == 0
@@ -129,7 +128,7 @@ class Machine(RuleBasedStateMachine):
     def time_passes(self, seconds: int):
         self.time += seconds
 
-    @rule(wanted=st.integers(1, 5))
+    @rule(wanted=st.sampled_from([1, 2, 5]))
     def acts_as_often_as_allowed(self, wanted: int):
         for _ in range(wanted):
             if self.budget.left(self.stamps(), self.now()) > 0:

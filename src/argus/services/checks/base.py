@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, TypeAdapter, WithJsonSchema, field_validator, model_validator
 
 from argus.host.seam import Failure, Host, ProbeFailed
 from argus.schema import Name, PositiveDuration, Section
@@ -12,6 +12,14 @@ from argus.services.model import Seen, Status
 from argus.services.restarters import Restarter
 
 _CODES = {Failure.TIMEOUT: "HEALTH_CHECK_TIMEOUT", Failure.DNS: "DNS_RESOLUTION_FAILED"}
+_RESTART_SCHEMA = {"anyOf": [{"const": "none"}, {"type": "null"}, TypeAdapter(Restarter).json_schema(by_alias=True)]}
+
+
+def _none(value: Any) -> Any:
+    """`restart: none` says what leaving it out says where nothing else names a way."""
+    if isinstance(value, str) and value != "none":
+        raise ValueError('restart is "none" or a mapping such as {command: [program, argument]}')
+    return None if value == "none" else value
 
 
 class Service(Section):
@@ -26,7 +34,9 @@ class Service(Section):
     failures_before_action: int | None = Field(
         default=None, ge=1, strict=True, description="Consecutive failures that confirm it is down; else the section's."
     )
-    restart: Restarter | Literal["none"] | None = Field(default=None, description="How it is restarted, or none.")
+    restart: Annotated[Restarter | None, BeforeValidator(_none), WithJsonSchema(_RESTART_SCHEMA)] = Field(
+        default=None, description="How it is restarted, or none."
+    )
     depends_on: tuple[Name, ...] = Field(default=(), description="Services whose failure explains this one's.")
 
     @model_validator(mode="before")
@@ -54,10 +64,6 @@ class Service(Section):
         if len(set(names)) != len(names):
             raise ValueError("a service is named twice")
         return names
-
-    @property
-    def restarter(self) -> Restarter | None:
-        return None if self.restart in (None, "none") else self.restart  # type: ignore[return-value]
 
     @property
     def place(self) -> str:

@@ -5,9 +5,10 @@ CREATE TABLE journal (
     channel   TEXT NOT NULL,
     type      TEXT NOT NULL,
     subject   TEXT NOT NULL,
+    incident  TEXT,
     data      TEXT NOT NULL
 );
-CREATE INDEX journal_subject ON journal (subject, n);
+CREATE INDEX journal_incident ON journal (incident, n) WHERE incident IS NOT NULL;
 
 -- Acts stand apart from the journal, so that its retention cannot refill a budget.
 CREATE TABLE acts (

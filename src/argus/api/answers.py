@@ -1,0 +1,33 @@
+"""JSON answers, and errors in their one form."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from starlette.responses import Response
+
+from argus.core.clock import Clock, milliseconds
+from argus.core.errors import ArgusError, Code
+from argus.core.redact import Redactor
+
+
+def json_response(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    body = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")
+    return Response(body, status, {"cache-control": "no-store", **(headers or {})}, "application/json")
+
+
+class Errors:
+    """Every way out for an error passes here, so that no secret leaves with one."""
+
+    def __init__(self, clock: Clock, redactor: Redactor) -> None:
+        self._clock = clock
+        self._redactor = redactor
+
+    def structured(self, error: ArgusError) -> dict[str, Any]:
+        made: dict[str, Any] = self._redactor.value(error.structured(milliseconds(self._clock.wall())))
+        return made
+
+    def response(self, error: ArgusError) -> Response:
+        headers = {"www-authenticate": "Bearer"} if error.code is Code.UNAUTHORIZED else {}
+        return json_response({"error": self.structured(error)}, error.status, headers)

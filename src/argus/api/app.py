@@ -1,0 +1,124 @@
+"""The application: routes, and the door in front of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from argus.api import openapi, rest
+from argus.api.answers import Errors, json_response
+from argus.api.docs import page as docs_page
+from argus.api.guard import COOKIE, Guard, Keys
+from argus.api.mcp_door import McpDoor
+from argus.api.sse import EventStream
+from argus.core.errors import ArgusError, Code
+from argus.loops import log
+from argus.ops.house import House
+
+_STATIC = {
+    "/": ("index.html", "text/html; charset=utf-8"),
+    "/app.js": ("app.js", "text/javascript; charset=utf-8"),
+    "/style.css": ("style.css", "text/css; charset=utf-8"),
+    "/favicon.svg": ("favicon.svg", "image/svg+xml"),
+}
+_PAGE_HEADERS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-cache",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    app: ASGIApp
+    mcp: McpDoor
+
+
+class _Raw:
+    """An ASGI endpoint: Starlette takes a class's instance as one, and a plain function as a handler of requests."""
+
+    def __init__(self, handle: Callable[[Scope, Receive, Send], Any]) -> None:
+        self._handle = handle
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._handle(scope, receive, send)
+
+
+def build(house: House, keys: Keys, errors: Errors, stopping: asyncio.Event, host: str, port: Callable[[], int]) -> Api:
+    door = McpDoor(house, errors, stopping)
+    routes: list[BaseRoute] = [
+        *(_static(path, name, kind) for path, (name, kind) in _STATIC.items()),
+        Route("/healthz", _health(house)),
+        Route("/login", _login(keys, errors)),
+        Route("/openapi.json", lambda request: json_response(openapi.document())),
+        Route("/docs", lambda request: HTMLResponse(docs_page(), headers=_PAGE_HEADERS)),
+        Route("/api/events", _Raw(EventStream(house.store, house.clock, errors, stopping))),
+        Route("/mcp", _Raw(door.http)),
+        Route("/mcp/stdio", _Raw(door.stdio), methods=["POST"]),
+        *rest.routes(house),
+    ]
+    app = Starlette(routes=routes, exception_handlers=_handlers(errors))
+    app.router.redirect_slashes = False
+    return Api(Guard(app, keys=keys, errors=errors, host=host, port=port), door)
+
+
+def _static(path: str, name: str, kind: str) -> Route:
+    body = resources.files("argus.api").joinpath("static", name).read_bytes()
+
+    def endpoint(request: Request) -> Response:
+        return Response(body, headers=_PAGE_HEADERS, media_type=kind)
+
+    return Route(path, endpoint)
+
+
+def _health(house: House) -> Callable[[Request], Response]:
+    def endpoint(request: Request) -> Response:
+        return json_response({"status": "ok", "version": house.facts.version})
+
+    return endpoint
+
+
+def _login(keys: Keys, errors: Errors) -> Callable[[Request], Response]:
+    def endpoint(request: Request) -> Response:
+        session = keys.redeem(request.query_params.get("code", ""))
+        if session is None:
+            return errors.response(
+                ArgusError(Code.UNAUTHORIZED, "the link was used or is too old: argus open makes a new one")
+            )
+        response = RedirectResponse("/", 303)
+        response.set_cookie(COOKIE, session, max_age=30 * 86400, httponly=True, samesite="strict", path="/")
+        return response
+
+    return endpoint
+
+
+def _handlers(errors: Errors) -> dict[Any, Any]:
+    async def of_argus(request: Request, error: ArgusError) -> Response:
+        return errors.response(error)
+
+    async def of_http(request: Request, error: HTTPException) -> Response:
+        path = request.url.path[:200]
+        if error.status_code == 405:
+            allowed = (error.headers or {}).get("Allow", "")
+            return errors.response(
+                ArgusError(Code.METHOD_NOT_ALLOWED, f"{request.method} is not for {path}; {allowed} is", allow=allowed)
+            )
+        return errors.response(ArgusError(Code.NOT_FOUND, f"there is nothing at {path}", path=path))
+
+    async def of_ours(request: Request, error: Exception) -> Response:
+        log.error("a request to %s failed", request.url.path, exc_info=error)
+        return errors.response(ArgusError(Code.INTERNAL_ERROR, f"the request failed: {type(error).__name__}"))
+
+    return {ArgusError: of_argus, HTTPException: of_http, Exception: of_ours}

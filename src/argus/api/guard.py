@@ -1,0 +1,184 @@
+"""The door: Host, Origin, token, type and size of every request, before anything else looks at it."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from argus.api.answers import Errors
+from argus.core.clock import Clock
+from argus.core.errors import ArgusError, Code
+
+BODY_LIMIT = 1024 * 1024
+COOKIE = "argus_session"
+_LOGIN_SECONDS = 300.0
+_SESSION_SECONDS = 30 * 86400.0
+_SESSIONS = 100
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+_OPEN = frozenset({"/healthz", "/", "/login", "/app.js", "/style.css", "/favicon.svg"})
+STREAMED = frozenset({"/mcp/stdio"})
+"""A body that goes on for as long as the connection does; its lines are bounded where they are read."""
+
+
+@dataclass
+class Keys:
+    """Who may come in: the root token, links that work once, and the sessions they became."""
+
+    token: str
+    clock: Clock
+    _links: dict[str, float] = field(default_factory=dict)
+    _sessions: dict[str, float] = field(default_factory=dict)
+
+    def link(self) -> str:
+        now = self.clock.monotonic()
+        self._links = {code: until for code, until in self._links.items() if until > now}
+        code = secrets.token_urlsafe(24)
+        self._links[code] = now + _LOGIN_SECONDS
+        return code
+
+    def redeem(self, code: str) -> str | None:
+        """A session for a link that is good, once."""
+        until = self._links.pop(code, 0.0)
+        if until <= self.clock.monotonic():
+            return None
+        while len(self._sessions) >= _SESSIONS:
+            self._sessions.pop(next(iter(self._sessions)))
+        session = secrets.token_urlsafe(32)
+        self._sessions[session] = self.clock.monotonic() + _SESSION_SECONDS
+        return session
+
+    def who(self, headers: Headers) -> str | None:
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            right = hmac.compare_digest(given.strip().encode("utf-8", "replace"), self.token.encode())
+            return "token" if right else None
+        session = cookie_parser(headers.get("cookie", "")).get(COOKIE)
+        if session and self._sessions.get(session, 0.0) > self.clock.monotonic():
+            return "page"
+        return None
+
+
+class Guard:
+    def __init__(self, app: ASGIApp, *, keys: Keys, errors: Errors, host: str, port: Callable[[], int]) -> None:
+        self._app = app
+        self._keys = keys
+        self._errors = errors
+        self._host = host.strip("[]").lower()
+        self._port = port
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        try:
+            headers = Headers(scope=scope)
+            self._check_host(headers)
+            self._check_origin(headers)
+            if scope["path"] not in _OPEN:
+                scope["argus.by"] = self._check_token(headers)
+            self._check_body(scope, headers)
+        except ArgusError as error:
+            await self._errors.response(error)(scope, receive, send)
+            return
+        if scope["path"] in STREAMED:
+            await self._app(scope, receive, send)
+            return
+        limited = _Limited(receive, send)
+        try:
+            await self._app(scope, limited.receive, limited.send)
+        except _TooMuch:
+            if not limited.started:
+                await self._errors.response(_too_large())(scope, receive, send)
+
+    def _check_host(self, headers: Headers) -> None:
+        """A page of another site whose name was made to point at loopback sends its own name here."""
+        given = headers.get("host", "")
+        name = (urlsplit(f"//{given}").hostname or "") if _splits(given) else ""
+        if name in _LOOPBACK or name == self._host:
+            return
+        if self._host not in _LOOPBACK and _is_address(name):
+            return
+        raise ArgusError(Code.MISDIRECTED, f"Argus does not answer to the host {given[:100]!r}", host=given[:100])
+
+    def _check_origin(self, headers: Headers) -> None:
+        origin = headers.get("origin")
+        if origin is None:
+            return
+        parts = urlsplit(origin) if _splits(origin) else None
+        own = headers.get("host", "")
+        if parts is None or parts.scheme not in ("http", "https") or parts.netloc.lower() != own.lower():
+            raise ArgusError(Code.FORBIDDEN, f"requests from {origin[:100]!r} are not taken", origin=origin[:100])
+
+    def _check_token(self, headers: Headers) -> str:
+        who = self._keys.who(headers)
+        if who is None:
+            given = "wrong" if headers.get("authorization") else "missing"
+            raise ArgusError(Code.UNAUTHORIZED, f"the token is {given}")
+        return who
+
+    def _check_body(self, scope: Scope, headers: Headers) -> None:
+        if scope["method"] in ("GET", "HEAD", "OPTIONS") or scope["path"] in STREAMED:
+            return
+        length = headers.get("content-length", "")
+        if length.isdecimal() and int(length) > BODY_LIMIT:
+            raise _too_large()
+        has_body = length not in ("", "0") or "transfer-encoding" in headers
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        if has_body and kind != "application/json":
+            raise ArgusError(
+                Code.UNSUPPORTED_TYPE, f"a body is application/json, not {kind[:100] or 'untyped'}", type=kind[:100]
+            )
+
+
+def _too_large() -> ArgusError:
+    return ArgusError(Code.TOO_LARGE, "the body has more than 1 MiB", limit=BODY_LIMIT)
+
+
+def _splits(text: str) -> bool:
+    try:
+        urlsplit(f"//{text}").hostname  # noqa: B018 - brackets that do not match raise here
+        urlsplit(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+class _TooMuch(Exception):
+    pass
+
+
+class _Limited:
+    """Counts a body that did not say its size."""
+
+    def __init__(self, receive: Receive, send: Send) -> None:
+        self._receive = receive
+        self._send = send
+        self._size = 0
+        self.started = False
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        self._size += len(message.get("body", b""))
+        if self._size > BODY_LIMIT:
+            raise _TooMuch
+        return message
+
+    async def send(self, message: Message) -> None:
+        self.started = self.started or message["type"] == "http.response.start"
+        await self._send(message)

@@ -1,0 +1,128 @@
+"""The journal as server-sent events. The event's id is its place in the journal, so a reader resumes where it was."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+
+from starlette.requests import Request
+from starlette.types import Receive, Scope, Send
+
+from argus.api.answers import Errors
+from argus.core.clock import Clock, milliseconds
+from argus.core.errors import ArgusError, Code
+from argus.core.events import Event, Position
+from argus.store.interface import Store
+
+_KEEP_ALIVE = 15.0
+_BATCH = 500
+_STUCK = 20.0
+"""Seconds in which a reader has to take what was sent; one that does not is dropped and resumes by itself."""
+_READERS = 200
+_QUERY = frozenset({"channel", "after", "last", "follow"})
+
+
+class EventStream:
+    def __init__(self, store: Store, clock: Clock, errors: Errors, stopping: asyncio.Event) -> None:
+        self._store = store
+        self._clock = clock
+        self._errors = errors
+        self._stopping = stopping
+        self._readers = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        try:
+            if request.method != "GET":
+                raise ArgusError(Code.METHOD_NOT_ALLOWED, "events are read with GET")
+            if self._readers >= _READERS:
+                raise ArgusError(Code.CONFLICT, f"{_READERS} readers follow the events already", limit=_READERS)
+            start, reset = await self._start(request)
+            follow = _flag(request, "follow", default=True)
+        except ArgusError as error:
+            await self._errors.response(error)(scope, receive, send)
+            return
+        channel = request.query_params.get("channel")
+        headers = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-store")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        self._readers += 1
+        try:
+            async for chunk in self._chunks(request, start, reset, channel, follow):
+                async with asyncio.timeout(_STUCK):
+                    await send({"type": "http.response.body", "body": chunk, "more_body": True})
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        except (TimeoutError, OSError):
+            return  # it stopped reading or went away; its last id lets it resume
+        finally:
+            self._readers -= 1
+
+    async def _start(self, request: Request) -> tuple[int, str | None]:
+        """After which number to begin, and why the reader's own position is of no use."""
+        unknown = set(request.query_params) - _QUERY
+        if unknown:
+            raise ArgusError(Code.INVALID_REQUEST, f"unknown parameter {sorted(unknown)[0][:100]!r}")
+        oldest, newest = await self._store.span()
+        given = request.headers.get("last-event-id") or request.query_params.get("after")
+        if given:
+            position = Position.parse(given)
+            if position is None:
+                raise ArgusError(Code.INVALID_REQUEST, f"{given[:100]!r} is not an event's id", id=given[:100])
+            if position.epoch != self._store.epoch or position.n > newest:
+                return max(0, oldest - 1), "the position belongs to another store"
+            if position.n < oldest - 1:
+                return oldest - 1, "the position is older than what is kept"
+            return position.n, None
+        last = request.query_params.get("last", "0")
+        if not (last.isascii() and last.isdecimal() and int(last) <= 10_000):
+            raise ArgusError(Code.INVALID_REQUEST, "last is a number from 0 to 10000")
+        return max(0, oldest - 1, newest - int(last)), None
+
+    async def _chunks(
+        self, request: Request, n: int, reset: str | None, channel: str | None, follow: bool
+    ) -> AsyncIterator[bytes]:
+        # Some clients show nothing before the first byte; the comment also tells proxies that this is a stream.
+        yield b": argus\n\n"
+        if reset:
+            data = {"type": "reset", "reason": reset, "timestamp": milliseconds(self._clock.wall())}
+            yield f"id: {self._store.epoch}-{n}\nevent: reset\ndata: {json.dumps(data)}\n\n".encode()
+        gone = asyncio.ensure_future(_gone(request))
+        stop = asyncio.ensure_future(self._stopping.wait())
+        try:
+            while not gone.done() and not stop.done():
+                events = await self._store.events(n, limit=_BATCH)
+                if events:
+                    n = events[-1].n
+                    wanted = [event for event in events if channel is None or event.channel == channel]
+                    if wanted:
+                        yield b"".join(_wire(event) for event in wanted)
+                    continue
+                if not follow:
+                    return
+                news = asyncio.ensure_future(self._store.wait(n))
+                done, _ = await asyncio.wait({news, gone, stop}, timeout=_KEEP_ALIVE, return_when="FIRST_COMPLETED")
+                news.cancel()
+                if not done:
+                    yield b": still here\n\n"
+        finally:
+            gone.cancel()
+            stop.cancel()
+
+
+def _wire(event: Event) -> bytes:
+    # json.dumps leaves no line break in the text, so no value can end the event or begin another.
+    return f"id: {event.id}\nevent: {event.name}\ndata: {json.dumps(event.public())}\n\n".encode()
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _flag(request: Request, name: str, *, default: bool) -> bool:
+    given = request.query_params.get(name)
+    if given is None:
+        return default
+    if given not in ("true", "false"):
+        raise ArgusError(Code.INVALID_REQUEST, f"{name} is true or false")
+    return given == "true"

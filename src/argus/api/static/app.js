@@ -1,0 +1,66 @@
+// The page in its first form: state once, then live from the journal. Every text from outside is set as text, never as markup.
+"use strict";
+const place = (id) => document.getElementById(id);
+const element = (tag, text, kind) => {
+  const made = document.createElement(tag);
+  made.textContent = text;
+  if (kind) made.className = kind;
+  return made;
+};
+const time = (value) => (value ? new Date(value).toLocaleString() : "");
+
+function show(state) {
+  const down = state.services.filter((one) => one.state === "down");
+  const verdict = place("verdict");
+  verdict.textContent = state.infrastructureEvent
+    ? "Infrastructure event: nothing is restarted until it has ended"
+    : down.length ? `${down.length} of ${state.services.length} services are down` : "All is well";
+  verdict.className = state.well ? "up" : "down";
+  place("facts").textContent =
+    `Autonomy ${state.autonomy} · restarts left this hour ${state.budget.left}/${state.budget.most} · Argus ${state.argus.version}`;
+  place("services").replaceChildren(...state.services.map((one) => {
+    const row = document.createElement("tr");
+    const latency = one.latencyMs === null ? "" : `${one.latencyMs} ms`;
+    const seen = one.repairing ? `restarted, verifying · ${one.detail}` : one.gate ? `${one.detail} · held back: ${one.gate}` : one.detail;
+    row.append(element("td", one.name), element("td", one.state, one.state), element("td", time(one.since)),
+      element("td", latency), element("td", seen));
+    return row;
+  }));
+  place("nothing").hidden = state.services.length > 0;
+  place("incidents").replaceChildren(...state.incidents.map((one) =>
+    element("li", `${time(one.opened)} ${one.subject || one.kind}: ${one.cause || one.data.cause || ""} ${one.closed ? "(over)" : "(open)"}`)));
+}
+
+function tell(name, data) {
+  const what = [data.outcome, data.to, data.gate, data.cause].filter(Boolean).join(", ");
+  const line = element("li", `${time(data.timestamp)} ${data.type.replaceAll("_", " ")} ${data.service || ""} ${what}`);
+  place("timeline").prepend(line);
+  while (place("timeline").children.length > 100) place("timeline").lastChild.remove();
+}
+
+async function load() {
+  const answer = await fetch("/api/state");
+  if (answer.status === 401) {
+    place("verdict").textContent = "Not logged in";
+    place("facts").textContent = "Run `argus open` in a terminal and open the link it prints.";
+    return null;
+  }
+  const state = await answer.json();
+  show(state);
+  return state;
+}
+
+async function follow() {
+  const state = await load().catch(() => null);
+  if (!state) return;
+  const source = new EventSource(`/api/events?after=${encodeURIComponent(state.cursor)}`);
+  const names = ["services:service_down", "services:decision_changed", "services:restart_started", "services:restart_finished",
+    "services:service_recovered", "services:service_escalated", "services:state_changed", "services:infrastructure_event",
+    "services:infrastructure_event_ended", "services:service_paused", "services:service_resumed", "system:autonomy_changed",
+    "system:clock_jump", "notify:notification_sent", "reset"];
+  for (const name of names) source.addEventListener(name, (event) => { tell(name, JSON.parse(event.data)); load(); });
+  source.onerror = () => { place("verdict").textContent = "Argus does not answer; trying again…"; place("verdict").className = "down"; };
+  source.onopen = () => load();
+  setInterval(load, 10000);
+}
+follow();

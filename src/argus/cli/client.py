@@ -1,0 +1,101 @@
+"""Finding the daemon, starting one where there is none, and asking it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from argus import home
+from argus.cli.http import request
+from argus.core.errors import ArgusError, Code
+from argus.host.identity import Identity, is_alive
+
+_START = 20.0
+
+
+@dataclass(frozen=True)
+class Daemon:
+    identity: Identity
+    host: str
+    port: int
+    url: str
+
+
+class Refused(Exception):
+    """The daemon's own structured error."""
+
+    def __init__(self, error: dict[str, Any]) -> None:
+        super().__init__(error.get("message", ""))
+        self.error = error
+
+
+def running(folder: Path) -> Daemon | None:
+    """The daemon of this state folder, if it lives."""
+    try:
+        said = json.loads((folder / "daemon.json").read_text(encoding="utf-8"))
+        identity = Identity(int(said["pid"]), str(said["started"]))
+        host, _, port = str(said["url"]).removeprefix("http://").rpartition(":")
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return Daemon(identity, host.strip("[]"), int(port), said["url"]) if is_alive(identity) else None
+
+
+def token(folder: Path) -> str:
+    given = os.environ.get("ARGUS_TOKEN")
+    if given:
+        return given
+    try:
+        return (folder / "token").read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        raise ArgusError(
+            Code.NO_DAEMON, "there is no token yet: Argus was never started on this state folder", folder=str(folder)
+        ) from None
+    except OSError as error:
+        raise ArgusError(Code.FORBIDDEN, f"the token cannot be read: {error.strerror}", folder=str(folder)) from None
+
+
+def find_or_start(config: str | None) -> Daemon:
+    folder = home.folder(os.environ)
+    daemon = running(folder)
+    if daemon is not None:
+        return daemon
+    if os.environ.get("ARGUS_NO_AUTOSTART") == "1":
+        raise ArgusError(Code.NO_DAEMON, "no Argus runs on this state folder", folder=str(folder))
+    from argus.cli import launch
+
+    print(f"argus: no daemon runs on {folder}; starting one", file=sys.stderr)
+    launch.start_detached(config, idle_exit=float(os.environ.get("ARGUS_IDLE_EXIT", "600")))
+    daemon = wait_for(folder)
+    if daemon is None:
+        raise ArgusError(Code.NO_DAEMON, "the daemon was started and is gone again", folder=str(folder))
+    return daemon
+
+
+def wait_for(folder: Path) -> Daemon | None:
+    """One that somebody else started this instant needs a moment to say where it listens."""
+    until = time.monotonic() + _START
+    while time.monotonic() < until:
+        daemon = running(folder)
+        if daemon is not None:
+            return daemon
+        time.sleep(0.05)
+    return None
+
+
+def ask(config: str | None, method: str, target: str, body: Any = None) -> Any:
+    daemon = find_or_start(config)
+    secret = token(home.folder(os.environ))
+    try:
+        status, answer = request(daemon.host, daemon.port, secret, method, target, body)
+    except TimeoutError:
+        raise ArgusError(Code.NO_DAEMON, f"the daemon at {daemon.url} does not answer", url=daemon.url) from None
+    except OSError as error:
+        raise ArgusError(Code.NO_DAEMON, f"the daemon at {daemon.url} cannot be reached: {error}") from None
+    if status >= 400:
+        raise Refused(answer.get("error", {}) if isinstance(answer, dict) else {})
+    return answer

@@ -1,0 +1,113 @@
+"""Starting and stopping the daemon."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from argus import home
+from argus.cli.client import Refused, running, wait_for
+from argus.core.errors import ArgusError, Code
+from argus.host.identity import is_alive, send
+
+_READY = 30.0
+_END = 10.0
+
+
+def start_detached(
+    config: str | None, *, host: str | None = None, port: int | None = None, idle_exit: float | None = None
+) -> dict[str, Any]:
+    """Starts a daemon in a session of its own and returns its announcement; raises what kept it from starting."""
+    from argus import config as configuration
+
+    folder = home.folder(os.environ)
+    path = configuration.find(config, os.environ, Path.cwd())
+    errors = _error_file(folder)
+    reading, writing = os.pipe()
+    argv = [sys.executable, "-m", "argus.daemon", "--ready-fd", str(writing)]
+    for option, value in (("--config", path and path.absolute()), ("--host", host), ("--port", port)):
+        if value is not None:
+            argv += [option, str(value)]
+    if idle_exit is not None:
+        argv += ["--idle-exit", str(idle_exit)]
+    try:
+        child = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            pass_fds=[writing],
+            start_new_session=True,
+            cwd="/",
+        )
+    finally:
+        os.close(writing)
+        os.close(errors)
+    said = _read_announcement(reading)
+    if said is None:
+        child.poll()
+        raise ArgusError(
+            Code.NO_DAEMON,
+            "the daemon did not start; its log says why",
+            log=str(folder / "logs"),
+            exitCode=child.returncode,
+        )
+    # Our child goes on without us; nobody is meant to wait for it.
+    child.returncode = child.returncode if child.poll() is not None else 0
+    if not said.get("ready"):
+        error = said.get("error", {})
+        # Another command started one in the same instant: that one is as good.
+        if error.get("code") == Code.ALREADY_RUNNING and wait_for(folder) is not None and idle_exit is not None:
+            return {"ready": True}
+        raise Refused(error)
+    return said
+
+
+def _error_file(folder: Path) -> int:
+    try:
+        (folder / "logs").mkdir(mode=0o700, parents=True, exist_ok=True)
+        return os.open(folder / "logs" / "argus.err", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    except OSError as error:
+        raise ArgusError(
+            Code.FORBIDDEN, f"the state folder {folder} cannot be written: {error.strerror}", folder=str(folder)
+        ) from None
+
+
+def _read_announcement(reading: int) -> dict[str, Any] | None:
+    until, text = time.monotonic() + _READY, b""
+    try:
+        while not text.endswith(b"\n"):
+            left = until - time.monotonic()
+            if left <= 0 or not select.select([reading], [], [], left)[0]:
+                return None
+            data = os.read(reading, 65536)
+            if not data:
+                return None
+            text += data
+    finally:
+        os.close(reading)
+    said: dict[str, Any] = json.loads(text)
+    return said
+
+
+def stop() -> bool:
+    """Ends the daemon of this state folder; False when there is none."""
+    daemon = running(home.folder(os.environ))
+    if daemon is None:
+        return False
+    send(daemon.identity, signal.SIGTERM)
+    until = time.monotonic() + _END
+    while is_alive(daemon.identity):
+        if time.monotonic() > until:
+            raise ArgusError(
+                Code.INVALID_STATE, f"the daemon (pid {daemon.identity.pid}) does not end", pid=daemon.identity.pid
+            )
+        time.sleep(0.02)
+    return True

@@ -1,0 +1,178 @@
+"""Commands that are not operations of the daemon: its life, its files, its streams."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from argus import home
+from argus.cli import client
+from argus.core.errors import ArgusError, Code
+
+_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+
+
+def _named_config() -> str | None:
+    found = click.get_current_context().find_root().params.get("config")
+    return str(found) if found else None
+
+
+@click.command()
+@click.option("--detach", is_flag=True, help="Run in the background.")
+@click.option("--host", help="Listen here instead of server.host.")
+@click.option("--port", type=click.IntRange(0, 65535), help="Listen here instead of server.port; 0 takes any free one.")
+@click.option("--config", metavar="FILE", help="The configuration file.")
+@_json
+def up(detach: bool, host: str | None, port: int | None, config: str | None, as_json: bool) -> None:
+    """Start Argus.
+
+    With no configuration file it looks around, watches what it finds listening, and touches nothing.
+    """
+    from argus.cli import launch
+
+    named = config or _named_config()
+    if detach:
+        _announce(launch.start_detached(named, host=host, port=port), as_json)
+        return
+    from argus import config as configuration
+    from argus import daemon
+
+    failed: dict[str, Any] = {}
+
+    def announce(said: dict[str, Any]) -> None:
+        if said["ready"]:
+            _announce(said, as_json)
+        else:
+            failed.update(said["error"])
+
+    options = daemon.Options(
+        home=home.folder(os.environ),
+        config=configuration.find(named, os.environ, Path.cwd()),
+        host=host,
+        port=port,
+    )
+    code = daemon.run(options, announce)
+    if failed:
+        raise client.Refused(failed)
+    sys.stdout.flush()
+    # As in the detached daemon: a hanging look-up in a thread must not keep the process.
+    os._exit(code)
+
+
+def _announce(said: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(said, indent=2))
+        return
+    from argus.cli.render import clean
+
+    click.echo(f"Argus is up (pid {said['pid']}), state in {said['home']}")
+    click.echo(f"The page:  {said['url']}")
+    click.echo(f"Log in:    {said['open']}   (once, within five minutes; argus open makes another)")
+    for notice in said["notices"]:
+        click.echo(f"Notice:    {clean(notice)}")
+    services = said["services"]
+    if said["discovered"]:
+        click.echo("No argus.yaml was found: Argus looked around, watches what listens here, and touches nothing.")
+    click.echo(f"Watching {len(services)} service{'' if len(services) == 1 else 's'}, autonomy {said['autonomy']}:")
+    for one in services[:40]:
+        click.echo(f"  {clean(one['name'])} ({clean(one['place'])})")
+    if len(services) > 40:
+        click.echo(f"  and {len(services) - 40} more; argus status shows all")
+
+
+@click.command()
+@_json
+def down(as_json: bool) -> None:
+    """Stop Argus. What it restarted or started goes on."""
+    from argus.cli import launch
+
+    stopped = launch.stop()
+    if as_json:
+        click.echo(json.dumps({"stopped": stopped}))
+    else:
+        click.echo("Argus is down." if stopped else "Argus was not running.")
+
+
+@click.command()
+@click.argument("file", required=False)
+@_json
+def check(file: str | None, as_json: bool) -> None:
+    """Check a configuration file, without a daemon: everything that is wrong with it, at once."""
+    from argus import config as configuration
+
+    path = configuration.find(file or _named_config(), os.environ, Path.cwd())
+    loaded = configuration.load(path)
+    said = {
+        "file": str(path) if path else None,
+        "services": [service.name for service in loaded.health.services],
+        "notices": loaded.notices(),
+    }
+    if as_json:
+        click.echo(json.dumps({"valid": True, **said}))
+        return
+    for notice in loaded.notices():
+        click.echo(f"notice: {notice}")
+    where = said["file"] or "no configuration file; the defaults"
+    click.echo(f"{where}: good, {len(loaded.health.services)} services, autonomy {loaded.autonomy.value}")
+
+
+@click.command()
+@click.argument("which", type=click.Choice(["argus"]), default="argus")
+@_json
+def schema(which: str, as_json: bool) -> None:
+    """Print the JSON Schema of a configuration file, for editors and agents."""
+    from argus import config as configuration
+
+    click.echo(json.dumps(configuration.json_schema(), indent=2))
+
+
+@click.command()
+@_json
+def token(as_json: bool) -> None:
+    """Print the token, and nothing else."""
+    secret = client.token(home.folder(os.environ))
+    click.echo(json.dumps({"token": secret}) if as_json else secret)
+
+
+@click.command()
+@click.option("--follow", is_flag=True, help="Go on with what happens from now on.")
+@click.option("--last", type=click.IntRange(0, 10000), default=50, show_default=True, help="How far back to begin.")
+@click.option("--after", help="Begin after this event's id.")
+@click.option("--channel", help="Only this channel, such as services.")
+@_json
+def events(follow: bool, last: int, after: str | None, channel: str | None, as_json: bool) -> None:
+    """Show what happened, from the journal.
+
+    With --json: one document, or with --follow one line of JSON for each event.
+    """
+    from argus.cli import stream
+    from argus.cli.render import event_line
+
+    found = stream.events(_named_config(), follow=follow, last=last, after=after, channel=channel)
+    if as_json and not follow:
+        click.echo(json.dumps({"events": list(found)}, indent=2))
+        return
+    for event in found:
+        if as_json:
+            click.echo(json.dumps(event))
+        else:
+            click.echo(event_line(event["event"].partition(":")[0], event["data"]))
+
+
+@click.command()
+def mcp() -> None:
+    """Serve MCP over stdio, for agents.
+
+    For Claude Code: claude mcp add argus -- argus mcp
+    """
+    from argus.cli.relay import Relay
+
+    try:
+        Relay(_named_config()).run()
+    except KeyboardInterrupt:
+        raise ArgusError(Code.NO_DAEMON, "interrupted") from None

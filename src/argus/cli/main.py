@@ -1,0 +1,215 @@
+"""The `argus` command."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+from urllib.parse import quote, urlencode
+
+import click
+
+from argus import __version__
+from argus.cli.client import Refused, ask
+from argus.cli.manifest import VERBS
+from argus.core.errors import ACTIONS, ArgusError, exit_code
+
+_WRONG_USE = 2
+_LOCAL = {
+    "up": "Start Argus.",
+    "down": "Stop Argus. What it started goes on.",
+    "check": "Check a configuration file, without a daemon.",
+    "schema": "Print the JSON Schema of a configuration file.",
+    "token": "Print the token, and nothing else.",
+    "events": "Show what happened; --follow goes on.",
+    "mcp": "Serve MCP over stdio, for agents: claude mcp add argus -- argus mcp",
+}
+
+
+class Verbs(click.Group):
+    """Subcommands from the manifest, made when they are asked for."""
+
+    def __init__(self, prefix: str = "", **options: Any) -> None:
+        super().__init__(**options)
+        self._prefix = prefix
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        names = {verb.removeprefix(self._prefix).split(" ")[0] for verb in VERBS if verb.startswith(self._prefix)}
+        return sorted(names if self._prefix else names | set(_LOCAL))
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        verb = self._prefix + name
+        if verb in VERBS:
+            return _command(name, VERBS[verb])
+        if any(other.startswith(verb + " ") for other in VERBS):
+            return Verbs(
+                f"{verb} ",
+                name=name,
+                help=f"{name.capitalize()}: list when nothing else is said.",
+                invoke_without_command=True,
+                callback=lambda: _list(verb),
+                params=[_json_option()],
+            )
+        if not self._prefix and name in _LOCAL:
+            from argus.cli import local
+
+            command: click.Command = getattr(local, name)
+            return command
+        return None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The same list, without making every command to read its help."""
+        rows = [(name, self._short_help(name)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+    def _short_help(self, name: str) -> str:
+        verb = self._prefix + name
+        if verb in VERBS:
+            return str(VERBS[verb][-1]["help"]).partition("\n")[0]
+        under = sorted(other.removeprefix(verb + " ") for other in VERBS if other.startswith(verb + " "))
+        return _LOCAL.get(name) or " | ".join(under)
+
+
+def _json_option() -> click.Option:
+    return click.Option(["--json", "as_json"], is_flag=True, help="Print the object that REST answers with.")
+
+
+def _list(verb: str) -> None:
+    ctx = click.get_current_context()
+    if ctx.invoked_subcommand is None:
+        _run([VERBS[f"{verb} list"][0]], {}, f"{verb} list", as_json=bool(ctx.params["as_json"]))
+
+
+def _command(name: str, operations: list[dict[str, Any]]) -> click.Command:
+    """One command for the operations that share a verb: which of them it is follows from what was given."""
+    always = set.intersection(*({f["name"] for f in one["fields"] if f["required"]} for one in operations))
+    fields = {field["name"]: field for one in operations for field in one["fields"]}
+    places = [
+        field for field in fields.values() if field["in"] == "path" or (field["required"] and len(operations) > 1)
+    ]
+    params: list[click.Parameter] = [
+        click.Argument([_safe(field["name"])], required=field["name"] in always, type=_type(field)) for field in places
+    ]
+    params += [
+        click.Option(
+            [f"--{field['name'].replace('_', '-')}", _safe(field["name"])],
+            required=field["required"],
+            type=_type(field),
+            is_flag=field["type"] == "boolean",
+            help=field["help"],
+        )
+        for field in fields.values()
+        if field not in places
+    ]
+    verb = next(verb for verb, known in VERBS.items() if known is operations)
+
+    def callback(as_json: bool, **given: Any) -> None:
+        _run(operations, {f: given[_safe(f)] for f in fields if given[_safe(f)] not in (None, False)}, verb, as_json)
+
+    return click.Command(name, params=[*params, _json_option()], callback=callback, help=operations[-1]["help"])
+
+
+def _safe(name: str) -> str:
+    return f"given_{name}"
+
+
+def _type(field: dict[str, Any]) -> Any:
+    if field["choices"]:
+        return click.Choice(field["choices"])
+    return {"integer": int, "boolean": bool}.get(field["type"], str)
+
+
+def _run(operations: list[dict[str, Any]], given: dict[str, Any], verb: str, as_json: bool) -> None:
+    fits = [one for one in operations if all(f["name"] in given for f in one["fields"] if f["required"])]
+    one = max(fits, key=lambda fit: sum(f["required"] for f in fit["fields"]))
+    path, query, body = one["path"], {}, {}
+    for field in one["fields"]:
+        name = field["name"]
+        if name not in given:
+            continue
+        if field["in"] == "path":
+            path = path.replace(f"{{{name}}}", quote(given[name], safe=""))
+        elif field["in"] == "query":
+            query[name] = "true" if given[name] is True else given[name]
+        else:
+            body[name] = given[name]
+    target = f"{path}?{urlencode(query)}" if query else path
+    answer = ask(_config(), one["method"], target, body if one["method"] != "GET" else None)
+    from argus.cli import render
+
+    shown = render.show(verb, answer)
+    click.echo(json.dumps(answer, indent=2) if as_json else shown.text, color=None)
+    sys.exit(shown.exit_code)
+
+
+def _config() -> str | None:
+    found = click.get_current_context().find_root().params.get("config")
+    return str(found) if found else None
+
+
+@click.group(
+    cls=Verbs,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Argus watches the machine that AI agents work on: notices, repairs what it may, proves it, records all.",
+)
+@click.version_option(__version__, prog_name="argus")
+@click.option("--config", metavar="FILE", help="The configuration file; else ./argus.yaml, else the user's own.")
+def argus(config: str | None) -> None:
+    pass
+
+
+def fail(error: dict[str, Any], as_json: bool) -> NoReturn:
+    """Says what went wrong and what to do, and leaves with the right exit code."""
+    if as_json:
+        click.echo(json.dumps({"error": error}, indent=2))
+    else:
+        click.echo(f"argus: {error.get('code')}: {error.get('message')}", err=True)
+        for one in (error.get("details") or {}).get("errors", [])[:20]:
+            place = ":".join(str(part) for part in (one.get("line"), one.get("path") or one.get("field")) if part)
+            click.echo(f"  {place}: {one.get('message')}" if place else f"  {one.get('message')}", err=True)
+        hint = (error.get("details") or {}).get("hint")
+        if hint:
+            click.echo(f"  {hint}", err=True)
+        for action in error.get("suggestedActions", []):
+            click.echo(f"  -> {ACTIONS.get(action, action)}", err=True)
+    sys.exit(exit_code(str(error.get("code"))))
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    as_json = "--json" in arguments
+    _guarded(lambda: argus.main(arguments, prog_name="argus", standalone_mode=False), as_json)
+
+
+def _guarded(run: Callable[[], Any], as_json: bool) -> None:
+    from argus.core.clock import SystemClock, milliseconds
+
+    try:
+        code = run()
+    except Refused as refused:
+        fail(refused.error, as_json)
+    except ArgusError as error:
+        fail(error.structured(milliseconds(SystemClock().wall())), as_json)
+    except click.ClickException as wrong:
+        if not as_json:
+            wrong.show()
+            sys.exit(_WRONG_USE)
+        from argus.core.errors import Code
+
+        used = ArgusError(Code.INVALID_REQUEST, wrong.format_message())
+        fail(used.structured(milliseconds(SystemClock().wall())), as_json)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("argus: interrupted", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader, `head` for instance, has enough. Python would complain once more when it flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+if __name__ == "__main__":
+    main()

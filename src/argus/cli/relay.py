@@ -1,0 +1,165 @@
+"""`argus mcp`: carries an agent's stdio to the daemon and back, line by line, knowing nothing of what the lines mean.
+
+It outlives a restart of the daemon: it connects again and repeats the handshake, which is the one thing it remembers.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from typing import Any
+
+from argus import home
+from argus.cli.client import Daemon, find_or_start, token
+from argus.cli.http import Connection
+from argus.core.errors import ArgusError, Code
+
+_HANDSHAKE = ("initialize", "notifications/initialized")
+_TRIES = 20
+_LAST_ANSWERS = 60.0
+
+
+class Relay:
+    def __init__(self, config: str | None) -> None:
+        self._config = config
+        self._lock = threading.Lock()
+        self._connection: Connection | None = None
+        self._handshake: list[bytes] = []
+        self._waiting: dict[str, bytes] = {}
+        self._ended = threading.Event()
+
+    def run(self) -> None:
+        self._connect()
+        for line in sys.stdin.buffer:
+            if line.strip():
+                self._send(line.rstrip(b"\r\n") + b"\n")
+        self._finish()
+
+    def _send(self, line: bytes) -> None:
+        message = _message(line)
+        method, number = message.get("method"), message.get("id")
+        for attempt in range(_TRIES):
+            with self._lock:
+                connection = self._connection
+                if connection is not None and number is not None and method is not None:
+                    self._waiting[json.dumps(number)] = line
+            try:
+                if connection is None:
+                    raise ConnectionError
+                connection.write(_chunk(line))
+                break
+            except OSError:
+                with self._lock:
+                    self._waiting.pop(json.dumps(number), None)
+                self._connect()
+                if attempt == _TRIES - 1:
+                    raise ArgusError(Code.NO_DAEMON, "the daemon cannot be reached") from None
+        if method in _HANDSHAKE:
+            self._handshake = [one for one in self._handshake if _message(one).get("method") != method] + [line]
+
+    def _connect(self) -> None:
+        with self._lock:
+            daemon = find_or_start(self._config)
+            connection = _open(daemon, token(home.folder(os.environ)))
+            silenced = set()
+            for line in self._handshake:
+                number = _message(line).get("id")
+                if number is not None:
+                    silenced.add(json.dumps(number))
+                connection.write(_chunk(line))
+            self._connection = connection
+        threading.Thread(target=self._receive, args=(connection, silenced), daemon=True).start()
+
+    def _receive(self, connection: Connection, silenced: set[str]) -> None:
+        kept = b""
+        try:
+            connection.read_head()
+            if connection.status != 200:
+                raise ConnectionError(f"HTTP {connection.status}")
+            for data in connection.chunks():
+                *lines, kept = (kept + data).split(b"\n")
+                for line in lines:
+                    self._pass_on(line, silenced)
+        except (OSError, ValueError):
+            pass  # the daemon has ended: what was asked is answered below, and the next line connects again
+        with self._lock:
+            if self._connection is connection:
+                self._connection = None
+            unanswered, self._waiting = list(self._waiting), {}
+        if not self._ended.is_set():
+            for number in unanswered:
+                _write({"jsonrpc": "2.0", "id": json.loads(number), "error": _LOST})
+            # An agent that only listens must not be cut off either.
+            self._reconnect_quietly()
+
+    def _reconnect_quietly(self) -> None:
+        time.sleep(0.2)
+        if not self._ended.is_set() and self._connection is None and self._handshake:
+            try:
+                self._connect()
+            except (ArgusError, OSError):
+                return  # the next request tries again, and says what is wrong
+
+    def _pass_on(self, line: bytes, silenced: set[str]) -> None:
+        message = _message(line)
+        number = json.dumps(message.get("id")) if message.get("id") is not None and "method" not in message else None
+        if number in silenced:
+            silenced.discard(number or "")
+            return
+        if number is not None:
+            with self._lock:
+                self._waiting.pop(number, None)
+        sys.stdout.buffer.write(line + b"\n")
+        sys.stdout.buffer.flush()
+
+    def _finish(self) -> None:
+        """The agent closed its side: what it asked before still gets its answer, then the daemon hears of the end."""
+        until = time.monotonic() + _LAST_ANSWERS
+        while self._waiting and time.monotonic() < until:
+            time.sleep(0.01)
+        self._ended.set()
+        connection = self._connection
+        if connection is not None:
+            try:
+                connection.write(b"0\r\n\r\n")
+            except OSError:
+                return  # it is gone already
+
+
+_LOST = {"code": -32000, "message": "Argus was restarted before it answered; ask again"}
+
+
+def _open(daemon: Daemon, secret: str) -> Connection:
+    connection = Connection(daemon.host, daemon.port, timeout=None)
+    host = f"[{daemon.host}]" if ":" in daemon.host else daemon.host
+    connection.begin(
+        "POST",
+        "/mcp/stdio",
+        {
+            "Host": f"{host}:{daemon.port}",
+            "Authorization": f"Bearer {secret}",
+            "Content-Type": "application/x-ndjson",
+            "Transfer-Encoding": "chunked",
+        },
+    )
+    return connection
+
+
+def _chunk(data: bytes) -> bytes:
+    return f"{len(data):x}\r\n".encode() + data + b"\r\n"
+
+
+def _message(line: bytes) -> dict[str, Any]:
+    try:
+        message = json.loads(line)
+    except ValueError:
+        return {}
+    return message if isinstance(message, dict) else {}
+
+
+def _write(message: dict[str, Any]) -> None:
+    sys.stdout.buffer.write(json.dumps(message).encode() + b"\n")
+    sys.stdout.buffer.flush()

@@ -1,0 +1,142 @@
+"""Answers as people read them. Pure: the object in, text and exit code out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+_COLOURS = {"up": "32", "down": "31;1", "degraded": "33", "unknown": "33", "pending": "2"}
+_CONTROL = dict.fromkeys((*range(32), *range(127, 160)), "·")
+
+
+@dataclass(frozen=True)
+class Shown:
+    text: str
+    exit_code: int = 0
+
+
+def show(verb: str, answer: Any) -> Shown:
+    make = _TEXTS.get(verb)
+    return make(answer) if make else Shown(json.dumps(answer, indent=2))
+
+
+def clean(text: Any) -> str:
+    """Text from services and agents is data: on a terminal it must not be able to move, colour or hide anything."""
+    return str(text).translate(_CONTROL)
+
+
+def _coloured(state: str) -> str:
+    return f"\x1b[{_COLOURS[state]}m{state}\x1b[0m" if state in _COLOURS else clean(state)
+
+
+def _table(rows: list[list[str]], widths_of: list[list[str]]) -> str:
+    """`widths_of` is the same without colours, which take no room."""
+    widths = [max(len(row[column]) for row in widths_of) for column in range(len(rows[0]))]
+    lines = []
+    for row, plain in zip(rows, widths_of, strict=True):
+        cells = [cell + " " * (width - len(bare)) for cell, bare, width in zip(row, plain, widths, strict=True)]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def _services(services: list[dict[str, Any]]) -> str:
+    if not services:
+        return "nothing is watched"
+    head = ["SERVICE", "STATE", "LATENCY", "FAILURES", "SEEN"]
+    plain, coloured = [head], [head]
+    for one in services:
+        latency = "" if one["latencyMs"] is None else f"{one['latencyMs']:g} ms"
+        notes = [one["detail"]]
+        notes += ["restarted, verifying"] if one["repairing"] else []
+        notes += [f"held back: {one['gate']}"] if one["gate"] and not one["repairing"] else []
+        notes += [f"paused until {one['pausedUntil']}"] if one["pausedUntil"] else []
+        row = [clean(one["name"]), one["state"], latency, str(one["failures"] or ""), clean("; ".join(notes))]
+        plain.append(row)
+        coloured.append([row[0], _coloured(row[1]), *row[2:]])
+    return _table(coloured, plain)
+
+
+def _status(state: dict[str, Any]) -> Shown:
+    argus = state["argus"]
+    down = [one["name"] for one in state["services"] if one["state"] == "down"]
+    verdict = "all is well" if state["well"] else f"down: {clean(', '.join(down))}" if down else "not well"
+    where = clean(argus["config"] or "no configuration; watching what was found listening")
+    lines = [f"Argus {argus['version']} at {argus['url']} ({where})"]
+    lines += [f"notice: {clean(notice)}" for notice in argus["notices"]]
+    if argus["store"] != "ok":
+        lines.append(f"STORE: {clean(argus['store'])}; nothing is acted on until it can be written")
+    if state["infrastructureEvent"]:
+        lines.append(f"INFRASTRUCTURE EVENT {state['infrastructureEvent']}: nothing is restarted until it has ended")
+    lines += ["", _services(state["services"]), ""]
+    budget = state["budget"]
+    lines.append(f"{verdict}; autonomy {state['autonomy']}, restarts left this hour {budget['left']}/{budget['most']}")
+    return Shown("\n".join(lines), 0 if state["well"] else 1)
+
+
+def _list(answer: dict[str, Any]) -> Shown:
+    unwell = any(one["state"] == "down" for one in answer["services"])
+    return Shown(_services(answer["services"]), 1 if unwell else 0)
+
+
+def _check(one: dict[str, Any]) -> Shown:
+    latency = "" if one["latencyMs"] is None else f" in {one['latencyMs']:g} ms"
+    failures = f" ({one['failures']} consecutive failures)" if one["failures"] else ""
+    text = f"{clean(one['name'])}: {_coloured(one['state'])}{latency}, {clean(one['detail'])}{failures}"
+    return Shown(text, 1 if one["failures"] or one["state"] == "down" else 0)
+
+
+def _restart(answer: dict[str, Any]) -> Shown:
+    return Shown(f"{clean(answer['service'])}: restarting (act {answer['act']}); argus events shows how it ends")
+
+
+def _pause(answer: dict[str, Any]) -> Shown:
+    until = answer["pausedUntil"]
+    return Shown(f"{clean(answer['service'])}: {f'paused until {until}' if until else 'watched as usual'}")
+
+
+def _incidents(answer: dict[str, Any]) -> Shown:
+    if not answer["incidents"]:
+        return Shown("no incidents")
+    lines = [
+        f"{one['id']}  {one['opened']}  {'open ' if one['closed'] is None else 'over '} "
+        f"{clean(one['subject'] or one['kind'])}: {clean(one['cause'] or one['data'].get('cause', ''))}"
+        for one in answer["incidents"]
+    ]
+    return Shown("\n".join(lines))
+
+
+def _explain(answer: dict[str, Any]) -> Shown:
+    one = answer["incident"]
+    lines = [f"Incident {one['id']}: {one['kind']} {clean(one['subject'])}", f"opened {one['opened']}"]
+    lines.append(f"closed {one['closed']}" if one["closed"] else "still open")
+    lines += ["", *(event_line(event["channel"], event["data"] | event) for event in answer["events"])]
+    return Shown("\n".join(lines))
+
+
+_TOLD = ("from", "to", "outcome", "action", "target", "gate", "cause", "detail", "by", "kind", "seconds", "title")
+
+
+def event_line(channel: str, data: dict[str, Any]) -> str:
+    from datetime import UTC, datetime
+
+    moment = datetime.fromtimestamp(data["timestamp"] / 1000, UTC).isoformat(timespec="milliseconds")
+    told = ", ".join(f"{key} {data[key]}" for key in _TOLD if data.get(key) not in (None, "", "none"))
+    subject = data.get("service") or data.get("subject") or ""
+    return clean(f"{moment.replace('+00:00', 'Z')}  {channel}:{data['type']}  {subject}  {told}").rstrip()
+
+
+_TEXTS: dict[str, Callable[[Any], Shown]] = {
+    "status": _status,
+    "services list": _list,
+    "services check": _check,
+    "services restart": _restart,
+    "services pause": _pause,
+    "services resume": _pause,
+    "incidents": _incidents,
+    "explain": _explain,
+    "context": lambda answer: Shown(answer["text"].rstrip("\n")),
+    "autonomy": lambda answer: Shown(answer["level"]),
+    "open": lambda answer: Shown(answer["url"]),
+}

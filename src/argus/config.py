@@ -1,0 +1,210 @@
+"""argus.yaml: where it is, what it may say, and everything that is wrong with it, at once."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError
+from pydantic_core import ErrorDetails
+
+from argus import yaml_lines
+from argus.core.autonomy import Level
+from argus.core.errors import ArgusError, Code
+from argus.notify.settings import Notify
+from argus.schema import Port, Section
+from argus.services.settings import Health
+from argus.yaml_lines import Document, Problem
+
+LATER = ("agents", "sessions", "bridge", "environments")
+"""Sections whose parts are not built yet: accepted, and named in a notice, so that a file can be written once."""
+_LOOPBACK = {"localhost", "127.0.0.1", "::1", "0.0.0.0", "::"}  # noqa: S104 - names of ourselves, not a place to listen
+
+
+class Server(Section):
+    host: str = Field(
+        default="127.0.0.1", min_length=1, description="Where Argus listens; loopback unless told otherwise."
+    )
+    port: Port = Field(default=7117, description="The port of the API and the page; 0 takes any free one.")
+    auth: Literal["token"] = Field(default="token", description="How callers prove who they are.")
+
+
+class StoreSection(Section):
+    url: str | None = Field(default=None, description="sqlite:///PATH; in the state folder when left out.")
+
+
+class Config(Section):
+    """Everything has a default: an empty file, or none, is a working Argus."""
+
+    server: Server = Field(default=Server(), description="The API and the page.")
+    store: StoreSection = Field(default=StoreSection(), description="The record.")
+    autonomy: Level = Field(default=Level.OBSERVE, description="How much Argus may do by itself.")
+    health: Health = Field(default=Health(), description="The services that are watched.")
+    notify: Notify = Field(default=Notify(), description="Who is told.")
+    agents: dict[str, Any] | None = Field(default=None, description="Not acted on yet.")
+    sessions: dict[str, Any] | None = Field(default=None, description="Not acted on yet.")
+    bridge: dict[str, Any] | None = Field(default=None, description="Not acted on yet.")
+    environments: list[Any] | None = Field(default=None, description="Not acted on yet.")
+
+    def notices(self) -> list[str]:
+        return [f"the section `{name}` is not acted on yet" for name in LATER if getattr(self, name) is not None]
+
+
+def find(given: str | None, environ: Mapping[str, str], folder: Path) -> Path | None:
+    """--config, ARGUS_CONFIG, ./argus.yaml, then the user's own. One that was named must exist."""
+    named = given or environ.get("ARGUS_CONFIG")
+    if named:
+        path = Path(named).expanduser()
+        path = path if path.is_absolute() else folder / path
+        if not path.is_file():
+            raise ArgusError(Code.CONFIG_NOT_FOUND, f"there is no file {path}", file=str(path))
+        return path
+    base = environ.get("XDG_CONFIG_HOME") or str(Path(environ.get("HOME", "~")).expanduser() / ".config")
+    candidates = [folder / "argus.yaml", Path(base) / "argus" / "argus.yaml"]
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def load(path: Path | None) -> Config:
+    if path is None:
+        return Config()
+    try:
+        text = path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise yaml_lines.error([Problem((), None, f"not UTF-8: {error.reason}")], str(path)) from None
+    except OSError as error:
+        raise ArgusError(Code.CONFIG_NOT_FOUND, f"{path} cannot be read: {error.strerror}", file=str(path)) from None
+    return read(text, str(path))
+
+
+def read(text: str, file: str) -> Config:
+    try:
+        document = yaml_lines.parse(text)
+    except yaml_lines.Broken as broken:
+        raise yaml_lines.error(broken.problems, file) from None
+    if document.value is None and not document.problems:
+        return Config()
+    if not isinstance(document.value, dict):
+        raise yaml_lines.error([Problem((), document.line(()), "the file is a mapping of sections")], file)
+    # An empty section is all its defaults, as an empty file is.
+    document.value = {key: value for key, value in document.value.items() if value is not None}
+    problems = list(document.problems)
+    try:
+        config = Config.model_validate(document.value)
+        problems += _meaning(config, document)
+    except ValidationError as invalid:
+        config = Config()
+        problems += _problems(invalid, document)
+    if problems:
+        raise yaml_lines.error(sorted(problems, key=lambda problem: problem.line or 0), file)
+    return config
+
+
+def json_schema() -> dict[str, Any]:
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Config.model_json_schema(by_alias=True)}
+
+
+def _problems(invalid: ValidationError, document: Document) -> list[Problem]:
+    found: dict[tuple[str | int, ...], Problem] = {}
+    for one in invalid.errors(include_url=False):
+        path = _place(one["loc"], document.value)
+        found.setdefault(path, Problem(path, document.line(path), _message(one, path)))
+    return list(found.values())
+
+
+def _place(location: tuple[int | str, ...], value: Any) -> tuple[str | int, ...]:
+    """pydantic's location without the names of union members, which the file does not have."""
+    path: list[str | int] = []
+    for place, part in enumerate(location):
+        if isinstance(value, dict):
+            if part not in value and place < len(location) - 1:
+                continue
+            value = value.get(str(part))
+        elif isinstance(value, list) and isinstance(part, int):
+            value = value[part] if part < len(value) else None
+        else:
+            continue
+        path.append(part)
+    return tuple(path)
+
+
+def _message(one: ErrorDetails, path: tuple[str | int, ...]) -> str:
+    match one["type"]:
+        case "extra_forbidden":
+            known = sorted(_KEYS)
+            close = difflib.get_close_matches(str(path[-1]), known, n=1, cutoff=0.7) if path else []
+            return "unknown key" + (f'; did you mean "{close[0]}"?' if close else "; argus schema argus lists them")
+        case "missing":
+            return "is required"
+        case "union_tag_not_found":
+            return "type is required: http or tcp"
+        case "union_tag_invalid":
+            return f'type "{one["ctx"]["tag"]}" is not known; known are {one["ctx"]["expected_tags"]}'
+        case "value_error":
+            return str(one["msg"]).removeprefix("Value error, ")
+    text = str(one["msg"])
+    return text[0].lower() + text[1:]
+
+
+def _meaning(config: Config, document: Document) -> list[Problem]:
+    """What no single value can show: names that stand twice, dependencies that lead nowhere or in a circle."""
+    problems: list[Problem] = []
+    places: dict[str, int] = {}
+
+    def problem(place: int, key: str, message: str) -> None:
+        path = ("health", "services", place, key)
+        problems.append(Problem(path, document.line(path), message))
+
+    for place, service in enumerate(config.health.services):
+        if service.name in places:
+            first = document.line(("health", "services", places[service.name], "name"))
+            problem(place, "name", f'"{service.name}" stands twice, first in line {first}')
+        places.setdefault(service.name, place)
+        if service.host_name in _LOOPBACK and service.port_number == config.server.port:
+            problem(place, "name", f'"{service.name}" is Argus itself, which never watches or restarts itself')
+    names = {service.name: service.depends_on for service in config.health.services}
+    for place, service in enumerate(config.health.services):
+        for other in service.depends_on:
+            if other not in names:
+                close = difflib.get_close_matches(other, list(names), n=1)
+                hint = f'; did you mean "{close[0]}"?' if close else ""
+                problem(place, "dependsOn", f'"{service.name}" depends on "{other}", which does not exist{hint}')
+    circle = _circle(names)
+    if circle:
+        line = document.line(("health", "services", places[circle[1]], "dependsOn"))
+        text = " -> ".join(circle)
+        problem(places[circle[0]], "dependsOn", f"the dependencies form a circle: {text} (see also line {line})")
+    return problems
+
+
+def _circle(names: Mapping[str, tuple[str, ...]]) -> list[str]:
+    done: set[str] = set()
+    for start in names:
+        trail: list[str] = []
+        stack: list[tuple[str, int]] = [(start, 0)]
+        while stack:
+            name, following = stack.pop()
+            if following == 0:
+                if name in trail:
+                    return [*trail[trail.index(name) :], name]
+                if name in done:
+                    continue
+                trail.append(name)
+            others = [other for other in names.get(name, ()) if other in names]
+            if following < len(others):
+                stack += [(name, following + 1), (others[following], 0)]
+            else:
+                trail.remove(name)
+                done.add(name)
+    return []
+
+
+def _keys(schema: Any) -> set[str]:
+    if isinstance(schema, dict):
+        own = set(schema["properties"]) if isinstance(schema.get("properties"), dict) else set()
+        return own.union(*(_keys(value) for value in schema.values()))
+    return set().union(*(_keys(value) for value in schema)) if isinstance(schema, list) else set()
+
+
+_KEYS = _keys(Config.model_json_schema(by_alias=True))

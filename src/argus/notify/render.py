@@ -1,0 +1,109 @@
+"""What a person is told about an event: pure. None when nothing is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from argus.core.events import Event
+from argus.core.units import spoken
+
+URGENT, IMPORTANT, INFORMATIVE = 1, 2, 3
+_SILENT = {"maintenance", "infrastructure event", "dependency down"}
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    tier: int
+    title: str
+    body: str
+
+
+def render(event: Event) -> Message | None:
+    make = _TEXTS.get(event.name)
+    return make(event.data, event.timestamp) if make else None
+
+
+def _failing(data: Mapping[str, Any], timestamp: int) -> list[str]:
+    count = data.get("failures", 0)
+    checked = data.get("lastCheckAt") or timestamp
+    times = "failure" if count == 1 else "failures"
+    return [
+        f"{count} consecutive {times} (last check: {spoken((timestamp - checked) / 1000)} ago)",
+        f"{data.get('place', '')} - {data.get('cause') or data.get('detail', '')}",
+    ]
+
+
+def _verdict(data: Mapping[str, Any]) -> list[str]:
+    level = data.get("autonomy", "")
+    if data.get("action") == "restart":
+        return [f"Autonomy: {level}", f"Action: Restarting {data.get('target')}..."]
+    if data.get("gate") == "autonomy":
+        return [f"Autonomy: {level} ({data.get('hint')})"]
+    return [f"Autonomy: {level}", f"Action: none - {data.get('gate')} ({data.get('hint')})"]
+
+
+def _down(data: Mapping[str, Any], timestamp: int) -> Message | None:
+    if data.get("gate") in _SILENT:
+        return None
+    lines = [*_failing(data, timestamp), "", *_verdict(data)]
+    return Message(URGENT, f"SERVICE DOWN: {data['service']}", "\n".join(lines))
+
+
+def _decision_changed(data: Mapping[str, Any], timestamp: int) -> Message | None:
+    return _down(data, timestamp) if data.get("news") else None
+
+
+def _escalated(data: Mapping[str, Any], timestamp: int) -> Message:
+    why = {"failed": "the restart could not be carried out", "unverified": "it could not be looked at again"}
+    reason = why.get(str(data.get("why")), "restarted, and still down")
+    lines = [
+        *_failing(data, timestamp),
+        "",
+        f"Autonomy: {data.get('autonomy')}",
+        f"Escalated: {reason}; a person has to look",
+    ]
+    return Message(URGENT, f"SERVICE STILL DOWN: {data['service']}", "\n".join(lines))
+
+
+def _recovered(data: Mapping[str, Any], timestamp: int) -> Message | None:
+    if not data.get("told"):
+        return None
+    how = " after a restart" if data.get("restarted") else ""
+    return Message(
+        IMPORTANT, f"SERVICE RECOVERED: {data['service']}", f"Up again{how}, down for {spoken(data['downSeconds'])}"
+    )
+
+
+def _infrastructure(data: Mapping[str, Any], timestamp: int) -> Message:
+    names = data["services"]
+    shown = ", ".join(names[:30]) + (f" and {len(names) - 30} more" if len(names) > 30 else "")
+    lines = [
+        f"{len(names)} services fail together: {shown}",
+        "",
+        "Action: none - nothing is restarted until it has ended",
+    ]
+    return Message(URGENT, "INFRASTRUCTURE EVENT", "\n".join(lines))
+
+
+def _own_fault(data: Mapping[str, Any], timestamp: int) -> Message:
+    text = f"{len(data['services'])} checks fail, and Argus cannot reach its own listener ({data['detail']})"
+    return Message(URGENT, "ARGUS CANNOT SEE", f"{text}\n\nAction: none - the fault is on this machine")
+
+
+def _infrastructure_ended(data: Mapping[str, Any], timestamp: int) -> Message:
+    still = data["stillFailing"]
+    text = f"Still failing: {', '.join(still[:30])}" if still else "All of them answer again"
+    return Message(IMPORTANT, "INFRASTRUCTURE EVENT ENDED", text)
+
+
+_TEXTS: dict[str, Callable[[Mapping[str, Any], int], Message | None]] = {
+    "services:service_down": _down,
+    "services:decision_changed": _decision_changed,
+    "services:service_escalated": _escalated,
+    "services:service_recovered": _recovered,
+    "services:infrastructure_event": _infrastructure,
+    "services:infrastructure_event_ended": _infrastructure_ended,
+    "services:witness_failed": _own_fault,
+}

@@ -1,0 +1,106 @@
+"""What an operation is: its name, its typed input and output and its documentation, said once."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.alias_generators import to_camel
+
+from argus.core.errors import ArgusError, Code
+from argus.ops.house import House
+
+
+class Ask(BaseModel):
+    """An operation's input. Unknown fields are errors: a misspelt option must not be ignored."""
+
+    model_config = ConfigDict(extra="forbid", alias_generator=to_camel, validate_by_name=False)
+
+
+class Answer(BaseModel):
+    """An operation's output."""
+
+    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, validate_by_alias=True)
+
+
+A = TypeVar("A", bound=Ask)
+B = TypeVar("B", bound=Answer)
+Runner = Callable[[House, Any], Awaitable[Answer]]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    name: str
+    method: str
+    path: str
+    ask: type[Ask]
+    answer: type[Answer]
+    run: Runner
+    documentation: str
+    verb: str | None = None
+    """How the CLI calls it: `services list`."""
+    tool: str | None = None
+    """How MCP calls it: `argus_services`."""
+    read_only: bool = False
+    destructive: bool = False
+    status: int = 200
+    errors: tuple[Code, ...] = ()
+    """The codes it may answer with, besides those that every call may."""
+    path_fields: tuple[str, ...] = field(default=())
+
+    async def call(self, house: House, values: dict[str, Any]) -> Answer:
+        """Validates what came from outside, and runs."""
+        try:
+            asked = self.ask.model_validate(values)
+        except ValidationError as invalid:
+            raise invalid_request(invalid) from None
+        return await self.run(house, asked)
+
+
+def invalid_request(invalid: ValidationError) -> ArgusError:
+    errors = [
+        {"field": ".".join(str(part) for part in one["loc"]), "message": one["msg"].removeprefix("Value error, ")}
+        for one in invalid.errors(include_url=False, include_input=False)
+    ][:50]
+    first = errors[0]
+    return ArgusError(Code.INVALID_REQUEST, f"{first['field'] or 'the request'}: {first['message']}", errors=errors)
+
+
+def operation(
+    name: str,
+    rest: str,
+    *,
+    verb: str | None = None,
+    tool: str | None = None,
+    read_only: bool = False,
+    destructive: bool = False,
+    status: int = 200,
+    errors: tuple[Code, ...] = (),
+) -> Callable[[Callable[[House, A], Awaitable[B]]], Operation]:
+    """Makes an operation of a typed function; its docstring is the documentation on every face."""
+    method, path = rest.split(" ")
+
+    def make(run: Callable[[House, A], Awaitable[B]]) -> Operation:
+        hints = get_type_hints(run)
+        return Operation(
+            name=name,
+            method=method,
+            path=path,
+            ask=hints["ask"],
+            answer=hints["return"],
+            run=run,
+            documentation=inspect.cleandoc(run.__doc__ or ""),
+            verb=verb,
+            tool=tool,
+            read_only=read_only,
+            destructive=destructive,
+            status=status,
+            errors=errors,
+            path_fields=tuple(re.findall(r"{(\w+)}", path)),
+        )
+
+    return make

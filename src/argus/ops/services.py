@@ -1,0 +1,152 @@
+"""Operations on services."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from argus.core.clock import rfc3339
+from argus.core.errors import Code
+from argus.ops.house import House
+from argus.ops.operation import Answer, Ask, operation
+from argus.schema import PositiveDuration
+from argus.services.watch import describe
+
+
+class ServiceView(Answer):
+    """One service as it stands."""
+
+    name: str
+    type: str
+    state: str = Field(description="pending, up, degraded, down or unknown")
+    since: str = Field(description="When it came into this state, RFC 3339")
+    latency_ms: float | None
+    detail: str = Field(description="What the last check saw")
+    code: str | None = Field(description="The error code of the last failure")
+    failures: int = Field(description="Consecutive failures")
+    last_check: str | None
+    place: str
+    port: int | None
+    interval: float = Field(description="Seconds between checks")
+    restartable: bool
+    repairing: bool = Field(description="A restart is under way or being verified")
+    incident: str | None = Field(description="The open incident; argus explain shows its story")
+    gate: str | None = Field(description="What holds a restart back")
+    restarts: int = Field(description="Restarts in this outage")
+    paused_until: str | None
+    depends_on: list[str]
+
+
+class ServiceList(Answer):
+    services: list[ServiceView]
+
+
+class Nothing(Ask):
+    pass
+
+
+class Named(Ask):
+    name: str = Field(description="The service's name")
+
+
+class PauseAsk(Named):
+    for_: PositiveDuration = Field(alias="for", description='How long, such as "30m" or "1h"')
+
+
+class Restarted(Answer):
+    service: str
+    act: str = Field(description="The restart's id in the record")
+    accepted: bool
+
+
+class PauseState(Answer):
+    service: str
+    paused_until: str | None
+
+
+def view(house: House, name: str) -> ServiceView:
+    return ServiceView.model_validate(describe(house.watch, name, house.clock.wall()))
+
+
+@operation("services.list", "GET /api/services", verb="services list", tool="argus_services", read_only=True)
+async def list_services(house: House, ask: Nothing) -> ServiceList:
+    """Lists every watched service with its state, latency, last check and open incident.
+
+    Changes nothing. Look here first when something does not answer: a service that is down says since when and why,
+    and what holds a restart back.
+    """
+    return ServiceList(services=[view(house, name) for name in sorted(house.watch.services)])
+
+
+@operation("services.show", "GET /api/services/{name}", read_only=True, errors=(Code.SERVICE_NOT_FOUND,))
+async def show_service(house: House, ask: Named) -> ServiceView:
+    """Shows one service."""
+    return view(house, house.watch.find(ask.name).name)
+
+
+@operation(
+    "services.check",
+    "POST /api/services/{name}/check",
+    verb="services check",
+    tool="argus_check_service",
+    errors=(Code.SERVICE_NOT_FOUND, Code.STORE_UNAVAILABLE),
+)
+async def check_service(house: House, ask: Named) -> ServiceView:
+    """Checks one service now and returns what was seen.
+
+    Changes nothing outside; the reading counts like any other, so a failure counts towards confirming an outage.
+    """
+    await house.watch.check(ask.name)
+    return view(house, ask.name)
+
+
+@operation(
+    "services.restart",
+    "POST /api/services/{name}/restart",
+    verb="services restart",
+    tool="argus_restart_service",
+    destructive=True,
+    status=202,
+    errors=(
+        Code.SERVICE_NOT_FOUND,
+        Code.GATE_REFUSED,
+        Code.RESTART_BUDGET_EXHAUSTED,
+        Code.INVALID_STATE,
+        Code.STORE_UNAVAILABLE,
+    ),
+)
+async def restart_service(house: House, ask: Named) -> Restarted:
+    """Asks for a restart of one service, through the gates.
+
+    Changes the service: it is restarted when every gate allows it (maintenance, infrastructure event, dependency,
+    autonomy, one restart an outage, budget). A refusal is GATE_REFUSED or RESTART_BUDGET_EXHAUSTED and names the gate
+    and how it opens. Returns as soon as the intent is on record; the outcome is an event `services:restart_finished`.
+    """
+    act = await house.watch.restart(ask.name, house.by)
+    return Restarted(service=ask.name, act=act, accepted=True)
+
+
+@operation(
+    "services.pause",
+    "POST /api/services/{name}/pause",
+    verb="services pause",
+    errors=(Code.SERVICE_NOT_FOUND, Code.STORE_UNAVAILABLE),
+)
+async def pause_service(house: House, ask: PauseAsk) -> PauseState:
+    """Holds alerts and restarts of one service back for a while. It goes on being checked."""
+    until = await house.watch.pause(ask.name, ask.for_, house.by)
+    return PauseState(service=ask.name, paused_until=rfc3339(until) if until else None)
+
+
+@operation(
+    "services.resume",
+    "POST /api/services/{name}/resume",
+    verb="services resume",
+    errors=(Code.SERVICE_NOT_FOUND, Code.STORE_UNAVAILABLE),
+)
+async def resume_service(house: House, ask: Named) -> PauseState:
+    """Ends a pause."""
+    await house.watch.pause(ask.name, None, house.by)
+    return PauseState(service=ask.name, paused_until=None)
+
+
+OPERATIONS = (list_services, show_service, check_service, restart_service, pause_service, resume_service)

@@ -1,0 +1,150 @@
+"""Operations on Argus as a whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from argus.core.autonomy import Level
+from argus.core.clock import milliseconds, rfc3339
+from argus.core.errors import Code
+from argus.ops.house import House
+from argus.ops.incidents import IncidentView, incident_view
+from argus.ops.operation import Answer, Ask, operation
+from argus.ops.services import Nothing, ServiceView, view
+from argus.services.model import Status
+
+
+class BudgetView(Answer):
+    left: int = Field(description="Restarts left in this sliding hour")
+    most: int
+
+
+class ArgusView(Answer):
+    version: str
+    pid: int
+    url: str
+    home: str
+    config: str | None = Field(description="The configuration file; null when there is none")
+    discovered: bool = Field(description="The services are what was found listening, because there is no configuration")
+    started: str
+    notices: list[str]
+    store: str = Field(description="ok, or why the record cannot be written; then nothing is acted on")
+
+
+class StateView(Answer):
+    """Everything the page shows, in one object."""
+
+    well: bool = Field(description="Nothing is down and no infrastructure event is open")
+    argus: ArgusView
+    autonomy: Level
+    budget: BudgetView
+    infrastructure_event: str | None = Field(description="The open infrastructure event's incident")
+    services: list[ServiceView]
+    incidents: list[IncidentView] = Field(description="The newest, open ones first")
+    cursor: str = Field(description="The journal's position; follow /api/events from here")
+    timestamp: int
+
+
+class ContextView(Answer):
+    text: str = Field(description="The block for an AI's context")
+    timestamp: int
+
+
+class AutonomyView(Answer):
+    level: Level
+
+
+class AutonomyAsk(Ask):
+    level: Level = Field(description="observe, cautious, moderate or full")
+
+
+class LoginView(Answer):
+    url: str = Field(description="Opens the page, once, within five minutes")
+
+
+@operation("state", "GET /api/state", verb="status", read_only=True)
+async def state(house: House, ask: Nothing) -> StateView:
+    """Shows how everything stands: services, open incidents, autonomy, what is left of the restart budget."""
+    watch, facts = house.watch, house.facts
+    left, most = watch.budget()
+    # The position first: what happens while the rest is read is in the events that follow, not lost between.
+    newest = (await house.store.span())[1]
+    incidents = await house.store.incidents(limit=20)
+    services = [view(house, name) for name in sorted(watch.services)]
+    down = [one for one in services if one.state == Status.DOWN.value]
+    problem = getattr(house.store, "problem", None)
+    return StateView(
+        well=not down and watch.infrastructure_event is None and problem is None,
+        argus=ArgusView(
+            version=facts.version,
+            pid=facts.pid,
+            url=facts.url,
+            home=facts.home,
+            config=facts.config,
+            discovered=facts.discovered,
+            started=rfc3339(facts.started),
+            notices=list(facts.notices),
+            store=problem or "ok",
+        ),
+        autonomy=house.autonomy.level,
+        budget=BudgetView(left=left, most=most),
+        infrastructure_event=watch.infrastructure_event,
+        services=services,
+        incidents=[incident_view(one) for one in sorted(incidents, key=lambda one: one.closed is not None)],
+        cursor=f"{house.store.epoch}-{newest}",
+        timestamp=milliseconds(house.clock.wall()),
+    )
+
+
+@operation("context", "GET /api/context", verb="context", tool="argus_context", read_only=True)
+async def context(house: House, ask: Nothing) -> ContextView:
+    """Returns a compact, stable block of text on the machine's health, meant for an AI's context.
+
+    Changes nothing. Read it before blaming your own work for a failure: the machine may be broken.
+    """
+    lines = ["Service Health:"]
+    lines += [f"- {_line(view(house, name))}" for name in sorted(house.watch.services)]
+    if len(lines) == 1:
+        lines.append("- nothing is watched")
+    left, most = house.watch.budget()
+    if house.watch.infrastructure_event:
+        lines.append("INFRASTRUCTURE EVENT: several services fail together; nothing is restarted until it has ended")
+    lines += [f"Restart budget: {left}/{most} remaining this hour", f"Autonomy: {house.autonomy.level.value}"]
+    return ContextView(text="\n".join(lines) + "\n", timestamp=milliseconds(house.clock.wall()))
+
+
+def _line(one: ServiceView) -> str:
+    port = f" [{one.port}]" if one.port else ""
+    # A service that fails and is not confirmed down yet is shown as failing: an agent is about to run into it.
+    failing = f" {one.failures}x ({one.detail})" if one.failures else ""
+    latency = f" ({one.latency_ms:.0f}ms)" if one.latency_ms is not None and not one.failures else ""
+    degraded = f" ({one.detail})" if one.state == Status.DEGRADED.value and not latency else ""
+    return f"{one.name}: {one.state.upper()}{failing}{latency}{degraded}{port}"
+
+
+@operation("autonomy.show", "GET /api/autonomy", verb="autonomy", read_only=True)
+async def show_autonomy(house: House, ask: Nothing) -> AutonomyView:
+    """Shows how much Argus may do by itself."""
+    return AutonomyView(level=house.autonomy.level)
+
+
+@operation("autonomy.set", "PUT /api/autonomy", verb="autonomy", errors=(Code.STORE_UNAVAILABLE,))
+async def set_autonomy(house: House, ask: AutonomyAsk) -> AutonomyView:
+    """Changes how much Argus may do by itself, until the configuration file's value changes.
+
+    observe checks, records and tells; cautious also proposes; moderate also restarts within the limits; full also tries
+    a second restart in an outage. Recorded with who asked.
+    """
+    await house.autonomy.set(ask.level, house.by)
+    return AutonomyView(level=house.autonomy.level)
+
+
+@operation("login", "POST /api/login", verb="open", status=201)
+async def login(house: House, ask: Nothing) -> LoginView:
+    """Makes a link that opens the page without typing a token. It works once, within five minutes."""
+    return LoginView(url=house.login_link())
+
+
+OPERATIONS: tuple[Any, ...] = (state, context, show_autonomy, set_autonomy, login)

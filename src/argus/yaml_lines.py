@@ -1,0 +1,157 @@
+"""YAML as people mean it: every value remembers its line, no key stands twice, and `on`, `no` and `22:22` stay text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from argus.core.errors import ArgusError, Code
+
+Path = tuple[str | int, ...]
+_NODES = 500_000
+_DEPTH = 100
+"""An alias can make a small file enormous; no honest file comes near this."""
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """The safe loader with YAML 1.2's idea of what is not text."""
+
+
+_Loader.yaml_implicit_resolvers = {}
+for _tag, _pattern, _first in (
+    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    ("int", r"[-+]?(0|[1-9][0-9]*)", "-+0123456789"),
+    (
+        "float",
+        r"[-+]?([0-9]+\.[0-9]*([eE][-+]?[0-9]+)?|\.[0-9]+([eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+)",
+        "-+.0123456789",
+    ),
+):
+    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(rf"^(?:{_pattern})$"), list(_first))
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    path: Path
+    line: int | None
+    message: str
+
+    def public(self) -> dict[str, Any]:
+        return {"path": dotted(self.path), "line": self.line, "message": self.message}
+
+
+@dataclass(slots=True)
+class Document:
+    value: Any
+    lines: dict[Path, int] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    """What is wrong although the rest could be read, so that all of it is reported at once."""
+
+    def line(self, path: Path) -> int | None:
+        """The line of the value, or of the nearest thing around it that the file has."""
+        while path not in self.lines:
+            if not path:
+                return None
+            path = path[:-1]
+        return self.lines[path]
+
+
+def dotted(path: Path) -> str:
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+    return text
+
+
+class Broken(Exception):
+    def __init__(self, problems: list[Problem]) -> None:
+        super().__init__(f"{len(problems)} problems")
+        self.problems = problems
+
+
+def parse(text: str) -> Document:
+    """Raises Broken when it cannot be read at all."""
+    try:
+        node = yaml.compose(text, Loader=_Loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        message = " ".join(part for part in (error.context, error.problem) if part)
+        raise Broken([Problem((), mark.line + 1 if mark else None, f"not YAML: {message}")]) from None
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise Broken([Problem((), None, f"not YAML: {error}")]) from None
+    document = Document(None)
+    if node is not None:
+        document.value = _Build(document.lines, document.problems).value(node, (), 0)
+    return document
+
+
+class _Build:
+    def __init__(self, lines: dict[Path, int], problems: list[Problem]) -> None:
+        self._lines = lines
+        self._problems = problems
+        self._nodes = 0
+
+    def value(self, node: yaml.Node, path: Path, depth: int) -> Any:
+        line = node.start_mark.line + 1
+        self._lines.setdefault(path, line)
+        self._nodes += 1
+        if self._nodes > _NODES or depth > _DEPTH:
+            raise Broken([Problem(path, line, "the file is too large or too deep once its aliases are resolved")])
+        if isinstance(node, yaml.MappingNode):
+            return dict(self._pairs(node, path, depth))
+        if isinstance(node, yaml.SequenceNode):
+            return [self.value(item, (*path, place), depth + 1) for place, item in enumerate(node.value)]
+        return self._scalar(node, path, line)
+
+    def _pairs(self, node: yaml.MappingNode, path: Path, depth: int) -> Iterator[tuple[str, Any]]:
+        seen: dict[str, int] = {}
+        for key_node, value_node in node.value:
+            line = key_node.start_mark.line + 1
+            if not isinstance(key_node, yaml.ScalarNode):
+                self._problems.append(Problem(path, line, "a key is text, not a list or a mapping"))
+                continue
+            key = str(key_node.value)
+            here = (*path, key)
+            if key in seen:
+                self._problems.append(
+                    Problem(here, line, f"the key stands twice, first in line {seen[key]}; keep one of them")
+                )
+                continue
+            seen[key] = line
+            self._lines[here] = line
+            yield key, self.value(value_node, here, depth + 1)
+
+    def _scalar(self, node: yaml.Node, path: Path, line: int) -> Any:
+        text, tag = str(node.value), node.tag.removeprefix("tag:yaml.org,2002:")
+        match tag:
+            case "str":
+                return text
+            case "null":
+                return None
+            case "bool":
+                return text.lower() == "true"
+            case "int" if len(text) <= 100:
+                return int(text)
+            case "float" if len(text) <= 100:
+                return float(text)
+        self._problems.append(Problem(path, line, f"values of the kind {node.tag[:60]} are not read"))
+        return None
+
+
+def error(problems: list[Problem], file: str) -> ArgusError:
+    """All of them at once, with their places."""
+    first = problems[0]
+    where = f"{file}:{first.line}" if first.line else file
+    place = f"{dotted(first.path)}: " if first.path else ""
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return ArgusError(
+        Code.CONFIG_INVALID,
+        f"{where}: {place}{first.message}{more}",
+        file=file,
+        errors=[problem.public() for problem in problems[:100]],
+    )
