@@ -49,7 +49,7 @@ class Verbs(click.Group):
                 name=name,
                 help=f"{name.capitalize()}: list when nothing else is said.",
                 invoke_without_command=True,
-                callback=lambda: _list(verb),
+                callback=lambda as_json: _list(verb, as_json),
                 params=[_json_option()],
             )
         if not self._prefix and name in _LOCAL:
@@ -77,10 +77,9 @@ def _json_option() -> click.Option:
     return click.Option(["--json", "as_json"], is_flag=True, help="Print the object that REST answers with.")
 
 
-def _list(verb: str) -> None:
-    ctx = click.get_current_context()
-    if ctx.invoked_subcommand is None:
-        _run([VERBS[f"{verb} list"][0]], {}, f"{verb} list", as_json=bool(ctx.params["as_json"]))
+def _list(verb: str, as_json: bool) -> None:
+    if click.get_current_context().invoked_subcommand is None:
+        _run([VERBS[f"{verb} list"][0]], {}, f"{verb} list", as_json)
 
 
 def _command(name: str, operations: list[dict[str, Any]]) -> click.Command:

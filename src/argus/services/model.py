@@ -61,6 +61,8 @@ class Outage:
     """What held the last decision back; None when it was a restart."""
     told: bool = False
     escalated: bool = False
+    cause: str = ""
+    """What the check that confirmed it saw."""
 
     def data(self) -> dict[str, Any]:
         gate = self.gate.value if self.gate else None

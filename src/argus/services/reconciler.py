@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from argus.core.budget import Budget
-from argus.core.clock import Stamp, age, milliseconds, stamp
+from argus.core.clock import Stamp, age, stamp
 from argus.core.errors import ArgusError, Code
 from argus.host.seam import Ran
 from argus.loops import log
@@ -167,7 +167,7 @@ class Reconciler:
 
     def _plan_down(self, service: Service, health: Health, judged: Health) -> _Plan:
         fresh = health.outage is None
-        outage = health.outage or Outage(self._tools.new_id(), self._tools.clock.wall())
+        outage = health.outage or self._new_outage(judged)
         facts = self._facts(service, outage)
         decision = self._tools.decide(facts)
         if not fresh and isinstance(decision, Hold) and decision.gate is outage.gate:
@@ -182,12 +182,16 @@ class Reconciler:
             )
         )
         writes: list[Write] = [self._condition(service, judged)] if fresh else []
-        writes += [self._incident(service, judged, decided), Append(report)]
+        writes += [self._incident(service, decided), Append(report)]
         health = replace(judged, outage=decided, recorded=Status.DOWN)
         if isinstance(decision, Restart):
             act, intent = self._intend(service, decided.incident, "argus")
             return _Plan(replace(health, repair=act.id), (*writes, *intent), act)
         return _Plan(health, tuple(writes))
+
+    def _new_outage(self, judged: Health) -> Outage:
+        cause = judged.last.seen.detail if judged.last else ""
+        return Outage(self._tools.new_id(), self._tools.clock.wall(), cause=cause)
 
     def _plan_recovery(self, service: Service, judged: Health, outage: Outage) -> _Plan:
         wall = self._tools.clock.wall()
@@ -196,7 +200,7 @@ class Reconciler:
             replace(judged, outage=None, recorded=judged.status),
             (
                 self._condition(service, judged),
-                self._incident(service, judged, outage, closed=wall),
+                self._incident(service, outage, closed=wall),
                 Append(report),
             ),
         )
@@ -221,7 +225,7 @@ class Reconciler:
             )
         outage = policy.decided(health.outage, decision) if health.outage else None
         act, intent = self._intend(service, outage.incident if outage else None, by)
-        writes = (*([self._incident(service, health, outage)] if outage else []), *intent)
+        writes = (*([self._incident(service, outage)] if outage else []), *intent)
         await self._carry_out(service.name, _Plan(replace(health, outage=outage, repair=act.id), writes, act))
         return act.id
 
@@ -253,7 +257,7 @@ class Reconciler:
             return _Plan(replace(judged, outage=outage))
         escalated = replace(outage, gate=decision.gate, escalated=True, told=True)
         report = reports.escalated(service, judged, escalated, facts.autonomy, outcome)
-        return _Plan(replace(judged, outage=escalated), (self._incident(service, judged, escalated), Append(report)))
+        return _Plan(replace(judged, outage=escalated), (self._incident(service, escalated), Append(report)))
 
     async def _carry_out(self, name: str, plan: _Plan) -> None:
         if plan.writes:
@@ -304,6 +308,7 @@ class Reconciler:
                 gate=Gate(data["gate"]) if data.get("gate") else None,
                 told=bool(data.get("told")),
                 escalated=bool(data.get("escalated")),
+                cause=incident.cause,
             )
             health = self.healths[incident.subject]
             self.healths[incident.subject] = replace(health, status=Status.DOWN, recorded=Status.DOWN, outage=outage)
@@ -361,12 +366,9 @@ class Reconciler:
     def _condition(self, service: Service, judged: Health) -> Write:
         return PutCondition(Condition(_DOMAIN, service.name, judged.status.value, judged.since))
 
-    def _incident(self, service: Service, judged: Health, outage: Outage, closed: float | None = None) -> Write:
-        cause = judged.last.seen.detail if judged.last and closed is None else ""
-        data = outage.data()
-        if judged.last and judged.last.seen.status is Status.DOWN:
-            data |= {"cause": judged.last.seen.cause, "at": milliseconds(judged.last.wall)}
-        return PutIncident(Incident(outage.incident, OUTAGE, service.name, outage.opened, closed, cause, data))
+    def _incident(self, service: Service, outage: Outage, closed: float | None = None) -> Write:
+        incident = Incident(outage.incident, OUTAGE, service.name, outage.opened, closed, outage.cause, outage.data())
+        return PutIncident(incident)
 
     def _limit(self, service: Service) -> int:
         return service.failures_before_action or self._settings.failures_before_action
