@@ -192,6 +192,10 @@ EXITS = {
     "INVALID_REQUEST": 2,
     "SERVICE_NOT_FOUND": 2,
     "AGENT_NOT_FOUND": 2,
+    "SUITE_NOT_FOUND": 2,
+    "CONTAINER_NOT_FOUND": 2,
+    "MOCK_NOT_FOUND": 2,
+    "PANE_NOT_FOUND": 2,
     "NOT_FOUND": 2,
 }
 
@@ -211,5 +215,9 @@ def test_exit_codes(code: str, exits: int):
 
 @each_code
 def test_no_error_exits_as_if_all_were_well(code: Code):
-    assert exit_code(code) in {1, 2, 3, 4}
-    assert exit_code(code) == exit_code(code.value)
+    assert exit_code(code) == exit_code(code.value) == EXITS.get(code.value, 1)
+
+
+@each_code
+def test_whatever_is_not_there_exits_alike(code: Code):
+    assert (exit_code(code) == 2) or not code.endswith("NOT_FOUND")

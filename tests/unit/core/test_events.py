@@ -31,6 +31,7 @@ def test_clients_subscribe_to_channel_and_type():
             id="the-data-stands-beside-type-subject-and-time",
         ),
         pytest.param("", {}, {"type": "t", "timestamp": 5}, id="no-subject-is-left-out"),
+        pytest.param("", {"subject": "x", "n": 1}, {"type": "t", "n": 1, "timestamp": 5}, id="no-subject-by-the-data"),
         pytest.param("", {"timestamp": 9}, {"type": "t", "timestamp": 5}, id="the-journals-time-wins-over-the-datas"),
     ],
 )
@@ -42,9 +43,10 @@ def test_the_public_form_starts_with_the_type():
     assert next(iter(EVENT.public())) == "type"
 
 
-@pytest.mark.parametrize("key", ["type", "subject"])
+@pytest.mark.parametrize("key", ["type", "subject", "timestamp"])
 def test_the_data_cannot_rename_the_event(key: str):
-    assert Event(1, "e", 5, "c", "t", "t", {key: "http"}).public()[key] == "t"
+    public = {"type": "t", "subject": "s", "n": 1, "timestamp": 5}
+    assert Event(1, "e", 5, "c", "t", "s", {key: "http", "n": 1}).public() == public
 
 
 def test_the_public_form_can_be_changed_without_changing_the_event():

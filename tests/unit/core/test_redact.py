@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from time import perf_counter
+from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Any
 
@@ -42,8 +42,14 @@ def knowing(*known: str) -> Redactor:
         pytest.param("http://127.0.0.1:80/x", "http://127.0.0.1:80/x", id="a-url-without-a-user"),
         pytest.param("mail me@example.org", "mail me@example.org", id="an-address-of-a-person"),
         pytest.param("Authorization: Bearer abcDEF12._~+/=-", f"Authorization: Bearer {MASK}", id="a-bearer-token"),
-        pytest.param("bearer   abcdefgh,", f"bearer {MASK},", id="a-bearer-token-in-small-letters"),
+        pytest.param("bearer   abcdefgh,", f"bearer   {MASK},", id="a-bearer-token-in-small-letters"),
         pytest.param("Basic dXNlcjpwYXNz", f"Basic {MASK}", id="basic-credentials"),
+        pytest.param("basic  dXNlcjpwYXNz,", f"basic  {MASK},", id="basic-credentials-after-a-small-letter"),
+        pytest.param("Basic abcdefghij==", f"Basic {MASK}", id="basic-credentials-known-by-their-padding"),
+        pytest.param("Basic abcdefg7", f"Basic {MASK}", id="basic-credentials-known-by-a-digit"),
+        pytest.param("Basic ab/d+fgH", f"Basic {MASK}", id="basic-credentials-known-by-a-capital"),
+        pytest.param("basic functionality works", "basic functionality works", id="a-word-after-basic"),
+        pytest.param("Basic abcdef7", "Basic abcdef7", id="too-little-after-basic"),
         pytest.param("the bearer of news", "the bearer of news", id="a-short-word-after-bearer"),
         pytest.param("forbearer abcdefghij", "forbearer abcdefghij", id="bearer-inside-a-word"),
         pytest.param(
@@ -51,6 +57,19 @@ def knowing(*known: str) -> Redactor:
             f"postgres://{MASK}@db/x",
             id="a-password-that-holds-an-at",
         ),
+        pytest.param("a://u:p@q@h,b://v:q@i", f"a://{MASK}@h,b://{MASK}@i", id="each-of-two-urls-side-by-side"),
+        pytest.param("http://h/a@b", "http://h/a@b", id="an-at-after-the-host-is-no-password"),
+        pytest.param("password=hunter2", f"password={MASK}", id="an-assignment"),
+        pytest.param("DB_PASSWORD_2=hunter2 x=1", f"DB_PASSWORD_2={MASK} x=1", id="an-assignment-to-a-longer-name"),
+        pytest.param("run --api-key=hunter2;ls", f"run --api-key={MASK};ls", id="an-assignment-of-an-option"),
+        pytest.param("/p?n=5&token=hunter2&m=6", f"/p?n=5&token={MASK}&m=6", id="an-assignment-in-a-query"),
+        pytest.param("apikey=abcd,passwd=efgh", f"apikey={MASK},passwd={MASK}", id="each-of-two-assignments"),
+        pytest.param(
+            "secret=u://a:b@c/d passphrase=efgh", f"secret={MASK} passphrase={MASK}", id="all-of-an-assignment"
+        ),
+        pytest.param("tokens=123", "tokens=123", id="a-short-number-is-a-count"),
+        pytest.param("password = what you like", "password = what you like", id="a-sentence-is-no-assignment"),
+        pytest.param("name=hunter2", "name=hunter2", id="an-assignment-to-an-ordinary-name"),
     ],
 )
 def test_text(text: str, expected: str):
@@ -84,6 +103,7 @@ def test_redactors_do_not_share_what_they_know():
     [
         *("password", "PASSWORD", "dbPassword", "passwd", "secret", "clientSecret", "token", "ARGUS_TOKEN", "apiKey"),
         *("api_key", "api-key", "APIKEY", "Authorization", "credentials", "private_key", "privateKey", "private-key"),
+        *("passphrase", "Cookie", "Set-Cookie"),
     ],
 )
 def test_a_value_named_like_a_secret_is_masked(key: str):
@@ -105,9 +125,25 @@ def test_a_value_named_like_a_secret_is_masked(key: str):
         pytest.param(MappingProxyType({"a": CANARY}), {"a": MASK}, id="any-mapping"),
         pytest.param({1: CANARY}, {"1": MASK}, id="a-key-becomes-a-text"),
         pytest.param({"url": "redis://:pw@h/0"}, {"url": f"redis://{MASK}@h/0"}, id="a-url-in-a-record"),
+        pytest.param({CANARY: CANARY}, {MASK: MASK}, id="a-key-is-cleaned-too"),
+        pytest.param({f"a {CANARY}": 1}, {f"a {MASK}": 1}, id="a-part-of-a-key"),
+        pytest.param({"a": {"token=hunter2": 1}}, {"a": {f"token={MASK}": 1}}, id="a-key-that-looks-like-a-secret"),
+        pytest.param({CANARY}, [MASK], id="a-set-becomes-a-list"),
+        pytest.param(frozenset({5}), [5], id="a-set-that-does-not-change-becomes-a-list"),
+        pytest.param(f"x {CANARY}".encode(), f"b'x {MASK}'", id="bytes-become-a-text"),
+        pytest.param(ValueError(f"x {CANARY}"), f"x {MASK}", id="an-exception-becomes-a-text"),
+        pytest.param(PurePosixPath("/x", CANARY), f"/x/{MASK}", id="whatever-else-becomes-a-text"),
+        pytest.param({"token": {"name": "x", "n": 5}}, {"token": {"name": MASK, "n": 5}}, id="texts-under-such-a-name"),
         pytest.param(
-            {"token": {"name": "x"}}, {"token": {"name": "x"}}, id="a-record-under-such-a-name-is-looked-into"
+            {"cookies": [{"a": ("x", 1.5, None, True)}, "y"]},
+            {"cookies": [{"a": [MASK, 1.5, None, True]}, MASK]},
+            id="texts-deep-under-such-a-name",
         ),
+        pytest.param({"secrets": {"x"}}, {"secrets": [MASK]}, id="a-set-under-such-a-name"),
+        pytest.param({"secret": b"x"}, {"secret": MASK}, id="bytes-under-such-a-name"),
+        pytest.param({"secret": ValueError("x")}, {"secret": MASK}, id="an-exception-under-such-a-name"),
+        pytest.param({"secret": {1: "x"}}, {"secret": {"1": MASK}}, id="a-key-under-such-a-name-becomes-a-text"),
+        pytest.param({"name": "password"}, {"name": "password"}, id="such-a-name-as-a-value"),
     ],
 )
 def test_value(value: Any, expected: Any):
@@ -121,6 +157,11 @@ def test_value(value: Any, expected: Any):
         pytest.param({"cause": CANARY.encode()}, id="as-bytes"),
         pytest.param({"names": {CANARY}}, id="in-a-set"),
         pytest.param({"cause": ValueError(CANARY)}, id="in-an-exception"),
+        pytest.param(
+            {"tokens": {CANARY: 5}},
+            id="as-a-key-under-a-name-like-a-secret",
+            marks=pytest.mark.xfail(strict=True, reason="keys under such a name are not cleaned"),
+        ),
     ],
 )
 def test_a_known_secret_does_not_get_out(value: Any):
@@ -176,14 +217,17 @@ def shape(value: Any) -> Any:
     return str if isinstance(value, str) else value
 
 
-@given(st.text(st.characters(exclude_characters="@bB")))
+@given(st.text(st.characters(exclude_characters="@bB=")))
 @settings(deadline=None, max_examples=150)
 def test_text_without_anything_like_a_secret_is_left_alone(text: str):
     assert knowing(CANARY).text(text) == text
 
 
-def test_a_long_text_of_small_pieces_takes_no_long_time():
-    # Where the time grows with the square of the length these 24 KB take above a second, else a few milliseconds.
-    begin = perf_counter()
-    Redactor().text("a." * 12_000)
-    assert perf_counter() - begin < 0.4
+@pytest.mark.parametrize(
+    ("scheme", "masked"), [("a" * 31, True), ("a" * 32, False), ("a" * 12_000, False), ("a." * 12_000 + "a", True)]
+)
+def test_a_scheme_is_looked_for_over_a_bounded_length(scheme: str, masked: bool):
+    # Without the bound every piece of a long text is scanned to the text's end, in quadratic time. No scheme is as long
+    # as the bound; one that is shows that there is one.
+    text = f"{scheme}://u:p@h"
+    assert Redactor().text(text) == (f"{scheme}://{MASK}@h" if masked else text)
