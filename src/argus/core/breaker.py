@@ -64,12 +64,12 @@ def admit(breaker: Breaker, limits: Limits, now: float) -> tuple[Breaker, Pass |
     if breaker.state is State.CLOSED:
         return breaker, Pass(era=breaker.probes)
     if breaker.state is State.OPEN:
-        wait = breaker.since + limits.reset_after - now
         if limits.reset_after <= 0:
             return breaker, Refused(None)
+        elapsed = now - breaker.since
         # A clock that was set back, or another boot's, must not keep it open longer than it should be.
-        if 0 < wait <= limits.reset_after:
-            return breaker, Refused(wait)
+        if 0 <= elapsed < limits.reset_after:
+            return breaker, Refused(limits.reset_after - elapsed)
         breaker = replace(breaker, state=State.HALF_OPEN, since=now, probe=0)
     if breaker.probe and 0 <= now - breaker.probe_since < limits.probe_timeout:
         return breaker, Refused(None)

@@ -96,7 +96,8 @@ def age(then: Stamp, now: Stamp) -> float:
     """
     if then.boot_id == now.boot_id:
         return max(0.0, now.boot - then.boot)
-    known = 0.0 if now.boot_id.startswith(_NO_BOOT_ID) else now.boot
+    unknown = _NO_BOOT_ID in (then.boot_id[: len(_NO_BOOT_ID)], now.boot_id[: len(_NO_BOOT_ID)])
+    known = 0.0 if unknown else now.boot
     return max(known, now.wall - then.wall)
 
 

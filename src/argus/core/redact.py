@@ -13,7 +13,7 @@ _NAMED_LIKE_ONE = re.compile(
 # The scheme is bounded: without that a long run of letters and dots takes quadratic time.
 _USERINFO = re.compile(r"(?i)\b([a-z][a-z0-9+.-]{0,30}://)[^/\s?#]+@")
 _ASSIGNED = re.compile(
-    r"(?i)\b([a-z0-9_-]{0,40}(?:password|passwd|passphrase|secret|token|api[_-]?key)[a-z0-9_-]{0,20}=)[^\s&;,'\"]{4,}"
+    r"(?i)\b([a-z0-9_-]{0,40}(?:password|passwd|passphrase|secret|token|api[_-]?key)[a-z0-9_-]{0,20}=)['\"]?[^\s&;,'\"]{4,}"
 )
 _BEARER = re.compile(r"(?i)\b(bearer\s+)[A-Za-z0-9._~+/=-]{8,}")
 # Words follow "basic" too: credentials are base64, which has digits, capitals or padding.
@@ -43,22 +43,23 @@ class Redactor:
         """The same shape with every text cleaned, keys too; what is neither text nor number becomes text."""
         if isinstance(value, Mapping):
             return {
-                self.text(str(key)): _masked(item) if _NAMED_LIKE_ONE.search(str(key)) else self.value(item)
+                self.text(str(key)): self._masked(item) if _NAMED_LIKE_ONE.search(str(key)) else self.value(item)
                 for key, item in value.items()
             }
         if isinstance(value, list | tuple | set | frozenset):
             return [self.value(item) for item in value]
         if value is None or isinstance(value, bool | int | float):
             return value
+        if isinstance(value, bytes):
+            value = value.decode("utf-8", "replace")
         return self.text(value if isinstance(value, str) else str(value))
 
-
-def _masked(value: Any) -> Any:
-    """What stands under a name like `password`. Numbers stay: `tokens: 85000` is a count."""
-    if value is None or isinstance(value, bool | int | float):
-        return value
-    if isinstance(value, Mapping):
-        return {str(key): _masked(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_masked(item) for item in value]
-    return MASK
+    def _masked(self, value: Any) -> Any:
+        """What stands under a name like `password`. Numbers stay: `tokens: 85000` is a count."""
+        if value is None or isinstance(value, bool | int | float):
+            return value
+        if isinstance(value, Mapping):
+            return {self.text(str(key)): self._masked(item) for key, item in value.items()}
+        if isinstance(value, list | tuple | set | frozenset):
+            return [self._masked(item) for item in value]
+        return MASK

@@ -160,7 +160,6 @@ def test_value(value: Any, expected: Any):
         pytest.param(
             {"tokens": {CANARY: 5}},
             id="as-a-key-under-a-name-like-a-secret",
-            marks=pytest.mark.xfail(strict=True, reason="keys under such a name are not cleaned"),
         ),
     ],
 )
