@@ -48,6 +48,8 @@ class Observation:
     seen: Seen
     at: float
     wall: float
+    began: float = 0.0
+    """When the check was started: one that was under way when time jumped says nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,7 @@ class Reconciler:
         self._spent: list[Stamp] = []
         self._unknown_until: Stamp | None = None
         self._resume: list[Act] = []
+        self._trusted_from = float("-inf")
         self._depends_on = {name: service.depends_on for name, service in services.items()}
         self.queue: asyncio.Queue[Message] = asyncio.Queue()
         self.healths = {name: Health() for name in services}
@@ -141,7 +142,7 @@ class Reconciler:
         if health.repair:
             self.healths[name] = replace(health, last=observation)
             return
-        if observation.seen.status is Status.DOWN and not self._tools.time_is_sound():
+        if observation.seen.status is Status.DOWN and not self._is_trusted(observation):
             return  # the machine slept or Argus stalled: this failure may be ours
         judged = policy.judge(health, observation, self._limit(service))
         if judged.failing_since is not None or self.correlator.event is not None:
@@ -287,12 +288,16 @@ class Reconciler:
     async def _look(self, service: Service) -> Observation:
         while True:
             observation = await self._probe(service)
-            if observation.seen.status is not Status.DOWN or self._tools.time_is_sound():
+            if observation.seen.status is not Status.DOWN or self._is_trusted(observation):
                 return observation
             await asyncio.sleep(_AGAIN)
 
+    def _is_trusted(self, observation: Observation) -> bool:
+        return observation.began >= self._trusted_from and self._tools.time_is_sound()
+
     def _distrust(self) -> None:
         """Time jumped: every count of failures starts over, and nothing is decided before a full new run of them."""
+        self._trusted_from = self._tools.clock.monotonic()
         for name, health in self.healths.items():
             self.healths[name] = replace(health, failures=0, failing_since=None)
 

@@ -96,6 +96,7 @@ class Watch:
         return await reply
 
     async def probe(self, service: Service) -> Observation:
+        began = self._tools.clock.monotonic()
         try:
             async with asyncio.timeout(service.timeout + _GRACE):
                 seen = await service.probe(self._tools.host)
@@ -104,12 +105,16 @@ class Watch:
         except Exception as error:  # noqa: BLE001 - a check that crashes says nothing about the service
             log.exception("the check of %s crashed", service.name)
             seen = Seen(Status.UNKNOWN, None, "check crashed", f"{type(error).__name__}: {error}")
-        return Observation(seen, self._tools.clock.monotonic(), self._tools.clock.wall())
+        return Observation(seen, self._tools.clock.monotonic(), self._tools.clock.wall(), began)
 
     async def _keep_schedule(self, group: asyncio.TaskGroup) -> None:
         clock = self._tools.clock
         while True:
             self._moved.clear()
+            if not self._tools.time_is_sound():
+                # After sleep or a stall everything is due at once; the jump puts it all in order first.
+                await asyncio.sleep(TICK)
+                continue
             for name in self._schedule.due(clock.monotonic()):
                 # A check that is still under way is not started again: it never overlaps itself.
                 if name not in self._checking:

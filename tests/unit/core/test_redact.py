@@ -130,7 +130,7 @@ def test_a_value_named_like_a_secret_is_masked(key: str):
         pytest.param({"a": {"token=hunter2": 1}}, {"a": {f"token={MASK}": 1}}, id="a-key-that-looks-like-a-secret"),
         pytest.param({CANARY}, [MASK], id="a-set-becomes-a-list"),
         pytest.param(frozenset({5}), [5], id="a-set-that-does-not-change-becomes-a-list"),
-        pytest.param(f"x {CANARY}".encode(), f"b'x {MASK}'", id="bytes-become-a-text"),
+        pytest.param(f"x {CANARY}".encode(), f"x {MASK}", id="bytes-become-a-text"),
         pytest.param(ValueError(f"x {CANARY}"), f"x {MASK}", id="an-exception-becomes-a-text"),
         pytest.param(PurePosixPath("/x", CANARY), f"/x/{MASK}", id="whatever-else-becomes-a-text"),
         pytest.param({"token": {"name": "x", "n": 5}}, {"token": {"name": MASK, "n": 5}}, id="texts-under-such-a-name"),
