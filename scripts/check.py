@@ -17,6 +17,7 @@ STEPS: dict[str, list[str]] = {
     "mypy": [PYTHON, "-m", "mypy"],
     "lint-imports": [str(Path(PYTHON).with_name("lint-imports")), "--no-logo"],
     "manifest": [PYTHON, "scripts/manifest.py", "--check"],
+    "reference": [PYTHON, "scripts/reference.py", "--check"],
 }
 
 

@@ -38,11 +38,11 @@ class StoreSection(Section):
 class Config(Section):
     """Everything has a default: an empty file, or none, is a working Argus."""
 
-    server: Server = Field(default=Server(), description="The API and the page.")
-    store: StoreSection = Field(default=StoreSection(), description="The record.")
+    server: Server = Field(default_factory=Server, description="The API and the page.")
+    store: StoreSection = Field(default_factory=StoreSection, description="The record.")
     autonomy: Level = Field(default=Level.OBSERVE, description="How much Argus may do by itself.")
-    health: Health = Field(default=Health(), description="The services that are watched.")
-    notify: Notify = Field(default=Notify(), description="Who is told.")
+    health: Health = Field(default_factory=Health, description="The services that are watched.")
+    notify: Notify = Field(default_factory=Notify, description="Who is told.")
     agents: dict[str, Any] | None = Field(default=None, description="Not acted on yet.")
     sessions: dict[str, Any] | None = Field(default=None, description="Not acted on yet.")
     bridge: dict[str, Any] | None = Field(default=None, description="Not acted on yet.")

@@ -37,5 +37,12 @@ Duration = Annotated[float, BeforeValidator(_duration), WithJsonSchema(_DURATION
 PositiveDuration = Annotated[
     float, BeforeValidator(lambda value: _positive(_duration(value))), WithJsonSchema(_DURATION_SCHEMA)
 ]
+
+
+def lasting(default: str, description: str) -> Any:
+    """A duration with a default, which the schema shows as people write it."""
+    return Field(default=units.duration(default), description=description, json_schema_extra={"default": default})
+
+
 Name = Annotated[str, BeforeValidator(lambda value: names.check(value) if isinstance(value, str) else value)]
 Port = Annotated[int, Field(ge=0, le=65535, strict=True)]

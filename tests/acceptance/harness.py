@@ -471,8 +471,7 @@ class Hook:
         self._server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         self._thread.start()
-        self.port = self._server.server_port
-        self.url = f"json://127.0.0.1:{self.port}/hook"
+        self.url = f"json://127.0.0.1:{self._server.server_port}/hook"
 
     def titled(self, title: str) -> list[Message]:
         return [message for message in self.messages if message.title == title]

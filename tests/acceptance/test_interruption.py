@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.acceptance.harness import Argus, Hook, WebServer, eventually, is_alive
+from tests.acceptance.harness import Argus, Hook, WebServer, eventually, free_port, is_alive
 
 
 def interrupted_outcome(argus: Argus) -> str:
@@ -115,10 +115,8 @@ def test_an_outage_outlives_argus_and_is_told_once(argus: Argus, web: WebServer,
 
 
 def test_a_message_waits_for_a_channel_that_is_away(argus: Argus, web: WebServer) -> None:
-    hook = Hook()
-    url, port = hook.url, hook.port
-    hook.close()
-    argus.configure([web.service()], channels=[url])
+    port = free_port()
+    argus.configure([web.service()], channels=[f"json://127.0.0.1:{port}/hook"])
     argus.up()
     argus.wait_until("web", "up")
     web.kill()

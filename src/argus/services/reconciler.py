@@ -40,6 +40,11 @@ from argus.store.records import (
 OUTAGE = "service_outage"
 RESTART = "restart_service"
 _DOMAIN = "services"
+_LATEST = 5.0
+"""Seconds after its intent in which a restart must have begun. Held up for longer, Argus would act on an old judgement."""
+_WINDOW = 3600.0 + _LATEST
+"""The budget's hour. Intents are counted, and a restart may follow its intent by _LATEST: were the window no longer, two
+restarts could lie within one hour although their intents do not."""
 _AGAIN = 1.0
 """Seconds until a finished repair that could not be recorded is recorded again."""
 
@@ -107,7 +112,7 @@ class Reconciler:
 
     def budget_left(self) -> int:
         now = stamp(self._tools.clock)
-        budget = Budget(self._settings.restart_budget.max_per_hour)
+        budget = Budget(self._settings.restart_budget.max_per_hour, _WINDOW)
         # The record before a set-aside store is not known: for one window everything counts as spent.
         if self._unknown_until and age(self._unknown_until, now) <= budget.window:
             return 0
@@ -265,12 +270,16 @@ class Reconciler:
             await self._tools.store.commit(*plan.writes)
         self.healths[name] = plan.health
         if plan.act is not None:
-            self._spent.append(plan.act.begun)
+            now = stamp(self._tools.clock)
+            self._spent = [*(one for one in self._spent if age(one, now) <= _WINDOW), plan.act.begun]
             self._start(self._repair(self._services[name], plan.act))
 
     async def _repair(self, service: Service, act: Act) -> None:
         assert service.restart is not None
+        held_up = age(act.begun, stamp(self._tools.clock))
         try:
+            if held_up > _LATEST:
+                raise TimeoutError(f"Argus was held up for {held_up:.0f} s after it decided; nothing was done")
             ran = await service.restart.restart(self._tools.host, log=self._tools.log_path(service.name))
         except Exception as error:  # noqa: BLE001 - however it fails, the act gets its outcome
             log.exception("the restart of %s crashed", service.name)

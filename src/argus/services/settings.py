@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
-from argus.schema import PositiveDuration, Section
+from argus.schema import PositiveDuration, Section, lasting
 from argus.services.checks import Service
 
 
@@ -24,8 +24,8 @@ class Health(Section):
     failures_before_action: int = Field(
         default=3, ge=1, strict=True, description="Consecutive failures that confirm that a service is down."
     )
-    verify_after: PositiveDuration = Field(default=30.0, description="When to look again after a restart.")
-    restart_budget: RestartBudget = Field(default=RestartBudget(), description="How many restarts are allowed.")
+    verify_after: PositiveDuration = lasting("30s", "When to look again after a restart.")
+    restart_budget: RestartBudget = Field(default_factory=RestartBudget, description="How many restarts are allowed.")
     correlated_failure_threshold: int = Field(
         default=3, ge=2, strict=True, description="So many failing together are an infrastructure event."
     )

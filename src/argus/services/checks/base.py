@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, TypeAdapter, WithJsonSchema, field_validator, model_validator
 
 from argus.host.seam import Failure, Host, ProbeFailed
-from argus.schema import Name, PositiveDuration, Section
+from argus.schema import Name, PositiveDuration, Section, lasting
 from argus.services.model import Seen, Status
 from argus.services.restarters import Restarter
 
@@ -25,12 +25,9 @@ def _none(value: Any) -> Any:
 class Service(Section):
     """One thing that is watched."""
 
-    default_interval: ClassVar[str] = "60s"
-    default_timeout: ClassVar[str] = "5s"
-
     name: Name = Field(description="How the service is called everywhere; unique.")
-    interval: PositiveDuration = Field(description="How often it is checked.")
-    timeout: PositiveDuration = Field(description="How long one check may take, everything included.")
+    interval: PositiveDuration = lasting("60s", "How often it is checked; intervalMs takes milliseconds.")
+    timeout: PositiveDuration = lasting("5s", "How long one check may take, everything included; also timeoutMs.")
     failures_before_action: int | None = Field(
         default=None, ge=1, strict=True, description="Consecutive failures that confirm it is down; else the section's."
     )
@@ -54,8 +51,6 @@ class Service(Section):
                 if isinstance(given, bool) or not isinstance(given, int | float):
                     raise ValueError(f"{plain}Ms is a number of milliseconds")
                 values[plain] = f"{given}ms" if given > 0 else "0ms"
-        values.setdefault("interval", cls.default_interval)
-        values.setdefault("timeout", cls.default_timeout)
         return values
 
     @field_validator("depends_on")

@@ -5,14 +5,12 @@ from __future__ import annotations
 from pydantic import Field, field_validator
 
 from argus.host.seam import Host, Ran
-from argus.schema import PositiveDuration, Section
+from argus.schema import PositiveDuration, Section, lasting
 
 
 class CommandRestarter(Section):
     command: tuple[str, ...] = Field(min_length=1, description="The program and its arguments, as a list; no shell.")
-    timeout: PositiveDuration = Field(
-        default=60.0, description="How long it may run; then it and all it started are ended."
-    )
+    timeout: PositiveDuration = lasting("60s", "How long it may run; then it and all it started are ended.")
 
     @field_validator("command")
     @classmethod

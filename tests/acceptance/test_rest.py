@@ -1,0 +1,237 @@
+"""REST at its edges: who may ask, what may be sent, and what an error looks like."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+import pytest
+
+from tests.acceptance.harness import DEADLINE, Argus, Reply, free_port, whole
+
+_MEBIBYTE = 1024 * 1024
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Argus]:
+    """One daemon for all: nothing here changes it."""
+    folder: Path = tmp_path_factory.mktemp("rest")
+    one = Argus(folder / "argus")
+    service = {"name": "web", "type": "tcp", "port": free_port(), "interval": "1h", "timeout": "1s"}
+    one.configure([service], autonomy="observe")
+    one.up()
+    yield one
+    one.end()
+
+
+def refusal(reply: Reply) -> tuple[int, str]:
+    return reply.status, reply.error["code"]
+
+
+def raw(argus: Argus, data: bytes) -> tuple[int, dict[str, object]]:
+    """Sends bytes as they are, and reads one answer; the server may stop listening before all is sent."""
+    parts = urlsplit(argus.url)
+    with socket.create_connection((parts.hostname or "", parts.port or 0), timeout=DEADLINE) as connection:
+        try:
+            for start in range(0, len(data), 65536):
+                connection.sendall(data[start : start + 65536])
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # it has answered already
+        received = b""
+        while b"\r\n\r\n" not in received or not received.rstrip().endswith(b"}"):
+            more = connection.recv(65536)
+            assert more, received
+            received += more
+    head, _, body = received.partition(b"\r\n\r\n")
+    return int(head.split(b" ")[1]), json.loads(body)
+
+
+def head(argus: Argus, method: str, path: str, *lines: str) -> bytes:
+    host = argus.url.removeprefix("http://")
+    fixed = [f"{method} {path} HTTP/1.1", f"Host: {host}", f"Authorization: Bearer {argus.token}"]
+    return "\r\n".join([*fixed, *lines, "", ""]).encode()
+
+
+@pytest.mark.req("IF-02")
+@pytest.mark.parametrize(
+    "path", ["/api/state", "/api/services", "/api/events", "/openapi.json", "/docs", "/mcp", "/api/nothing"]
+)
+def test_nothing_but_the_page_is_told_without_the_token(running: Argus, path: str) -> None:
+    for headers in (
+        {},
+        {"Authorization": "Bearer wrong"},
+        {"Authorization": f"Basic {running.token}"},
+        {"Authorization": running.token},
+        {"Authorization": f"Bearer {running.token[:-1]}"},
+        {"Cookie": f"argus_session={running.token}"},
+    ):
+        reply = running.rest("GET", path, token=False, headers=headers)
+        assert refusal(reply) == (401, "UNAUTHORIZED")
+        assert running.token not in reply.body.decode()
+
+
+def test_health_needs_no_token(running: Argus) -> None:
+    reply = running.rest("GET", "/healthz", token=False)
+    assert (reply.status, reply.json["status"]) == (200, "ok")
+
+
+@pytest.mark.req("IF-02")
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:7117", "127.0.0.1.evil.example", "", "[", "localhost@evil"]
+)
+def test_another_host_is_misdirected(running: Argus, host: str) -> None:
+    for path in ("/api/state", "/", "/healthz"):
+        assert refusal(running.rest("GET", path, headers={"Host": host})) == (421, "MISDIRECTED")
+
+
+@pytest.mark.req("IF-02")
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "null", "https://127.0.0.1.evil.example", "http://127.0.0.1:1", "file://"]
+)
+def test_another_origin_is_forbidden(running: Argus, origin: str) -> None:
+    reply = running.rest("PUT", "/api/autonomy", {"level": "full"}, headers={"Origin": origin})
+    assert refusal(reply) == (403, "FORBIDDEN")
+    assert running.get("/api/autonomy") == {"level": "observe"}
+
+
+def test_its_own_origin_is_taken(running: Argus) -> None:
+    assert running.rest("GET", "/api/state", headers={"Origin": running.url}).status == 200
+
+
+@pytest.mark.req("IF-02")
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
+def test_a_body_of_another_type_is_not_read(running: Argus, kind: str) -> None:
+    reply = running.rest("PUT", "/api/autonomy", {"level": "full"}, headers={"Content-Type": kind})
+    assert refusal(reply) == (415, "UNSUPPORTED_TYPE")
+    assert running.get("/api/autonomy") == {"level": "observe"}
+
+
+@pytest.mark.req("IF-02")
+def test_a_body_over_a_mebibyte_is_refused_by_what_it_says_and_by_what_it_sends(running: Argus) -> None:
+    kind = "Content-Type: application/json"
+    said = head(running, "PUT", "/api/autonomy", kind, f"Content-Length: {_MEBIBYTE + 1}")
+    status, answer = raw(running, said)
+    assert (status, whole(answer["error"])["code"]) == (413, "TOO_LARGE")  # type: ignore[arg-type]
+
+    chunk = b"10000\r\n" + b" " * 65536 + b"\r\n"
+    chunked = head(running, "PUT", "/api/autonomy", kind, "Transfer-Encoding: chunked") + chunk * 17 + b"0\r\n\r\n"
+    status, answer = raw(running, chunked)
+    assert (status, whole(answer["error"])["code"]) == (413, "TOO_LARGE")  # type: ignore[arg-type]
+
+    fits = b'{"level": "observe"' + b" " * (_MEBIBYTE - 20) + b"}"
+    assert running.rest("PUT", "/api/autonomy", raw=fits).status == 200
+
+
+@pytest.mark.parametrize(
+    "path", ["/nothing", "/api", "/api/", "/api/state/", "/api/services/web/explode", "//", "/app.jsx"]
+)
+def test_an_unknown_route_is_not_found(running: Argus, path: str) -> None:
+    assert refusal(running.rest("GET", path)) == (404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("DELETE", "/api/state"),
+        ("POST", "/api/services"),
+        ("GET", "/api/services/web/check"),
+        ("PATCH", "/api/autonomy"),
+        ("POST", "/api/events"),
+        ("POST", "/"),
+        ("PUT", "/healthz"),
+        ("GET", "/mcp/stdio"),
+    ],
+)
+def test_a_wrong_method_is_named(running: Argus, method: str, path: str) -> None:
+    assert refusal(running.rest(method, path)) == (405, "METHOD_NOT_ALLOWED")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{",
+        b"not json",
+        b"\xff\xfe",
+        b"[]",
+        b'"observe"',
+        b"{}",
+        b'{"level": "daring"}',
+        b'{"level": 3}',
+        b'{"level": null}',
+        b'{"level": "full", "force": true}',
+        b"[" * 100_000,
+    ],
+    ids=lambda body: body[:40].decode("latin-1"),
+)
+def test_a_body_that_cannot_be_read_or_is_not_valid_is_a_400_and_changes_nothing(running: Argus, body: bytes) -> None:
+    assert refusal(running.rest("PUT", "/api/autonomy", raw=body)) == (400, "INVALID_REQUEST")
+    assert running.get("/api/autonomy") == {"level": "observe"}
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["limit=0", "limit=many", "limit=1&limit=2", "unknown=1", "open=perhaps", "limit=99999999999999999999"],
+)
+def test_a_wrong_query_is_a_400(running: Argus, query: str) -> None:
+    assert refusal(running.rest("GET", f"/api/incidents?{query}")) == (400, "INVALID_REQUEST")
+
+
+@pytest.mark.parametrize("pause", [{}, {"for": "1"}, {"for": 60}, {"for": "0s"}, {"for": "-1h"}, {"for": "1h", "x": 1}])
+def test_a_pause_needs_a_length_with_a_unit(running: Argus, pause: dict[str, object]) -> None:
+    assert refusal(running.rest("POST", "/api/services/web/pause", pause)) == (400, "INVALID_REQUEST")
+    assert running.service("web")["pausedUntil"] is None
+
+
+_STRANGE = [
+    "-f",
+    "--json",
+    "$(x)",
+    "../x",
+    "..",
+    "; rm -rf",
+    "%00",
+    "a/b",
+    "<b>",
+    "web ",
+    "no-such",
+    "\u202e",
+    "x" * 300,
+]
+
+
+@pytest.mark.parametrize("name", _STRANGE, ids=lambda name: quote(name)[:30])
+def test_a_strange_name_is_no_service_in_a_url(running: Argus, name: str) -> None:
+    place = f"/api/services/{quote(name, safe='')}"
+    for reply in (
+        running.rest("GET", place),
+        running.rest("POST", f"{place}/check"),
+        running.rest("POST", f"{place}/restart"),
+        running.rest("POST", f"{place}/pause", {"for": "1h"}),
+    ):
+        assert reply.status in (400, 404)
+        assert reply.error["code"] in ("SERVICE_NOT_FOUND", "NOT_FOUND", "INVALID_REQUEST")
+
+
+@pytest.mark.parametrize("name", ["-f", "--force", "$(x)", "../x", "no-such"])
+def test_a_strange_name_is_no_service_on_the_command_line(running: Argus, name: str) -> None:
+    for words in (("check", "--", name), ("check", name), ("restart", name), ("resume", name)):
+        ran = running.cli("services", *words[:1], "--json", *words[1:])
+        assert ran.code == 2, words
+        assert ran.error["code"] in ("SERVICE_NOT_FOUND", "INVALID_REQUEST", "NOT_FOUND")
+
+
+def test_an_unknown_incident_is_not_found(running: Argus) -> None:
+    assert refusal(running.rest("GET", "/api/incidents/no-such")) == (404, "NOT_FOUND")
+    ran = running.cli("explain", "no-such", "--json")
+    assert (ran.code, ran.error["code"]) == (2, "NOT_FOUND")
+
+
+def test_the_description_names_every_operation(running: Argus) -> None:
+    document = running.get("/openapi.json")
+    assert document["openapi"].startswith("3.")
+    for path in ("/api/state", "/api/services/{name}/restart", "/api/autonomy", "/api/incidents/{id}"):
+        assert path in document["paths"]
+    assert running.rest("GET", "/docs").status == 200
