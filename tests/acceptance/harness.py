@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import http.client
 import json
@@ -43,6 +44,14 @@ def eventually(look: Callable[[], T], what: str, seconds: float = DEADLINE) -> T
         if time.monotonic() > until:
             raise AssertionError(f"not within {seconds:g} s: {what} (last seen: {found!r})")
         time.sleep(_POLL)
+
+
+async def never(look: Callable[[], object], what: str, seconds: float) -> None:
+    """What must not happen has no event to wait for: it is looked for as long as it would take."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        assert not look(), what
+        await asyncio.sleep(_POLL)
 
 
 def is_alive(pid: int) -> bool:
@@ -344,14 +353,14 @@ class Argus:
     def end(self) -> None:
         """Kills whatever carries this Argus's mark: daemons, restart commands, and the services those left."""
         until = time.monotonic() + DEADLINE
-        while marked := list(self._marked()):
+        while marked := list(self.marked()):
             assert time.monotonic() < until, f"still alive: {marked}"
             for process in marked:
                 with contextlib.suppress(psutil.Error):
                     process.kill()
             time.sleep(_POLL)
 
-    def _marked(self) -> Iterator[psutil.Process]:
+    def marked(self) -> Iterator[psutil.Process]:
         for process in psutil.process_iter():
             with contextlib.suppress(psutil.Error, OSError):
                 if process.environ().get(MARK) == str(self.folder) and process.status() != psutil.STATUS_ZOMBIE:

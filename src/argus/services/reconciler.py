@@ -41,10 +41,10 @@ OUTAGE = "service_outage"
 RESTART = "restart_service"
 _DOMAIN = "services"
 _LATEST = 5.0
-"""Seconds after its intent in which a restart must have begun. Held up for longer, Argus would act on an old judgement."""
+"""Seconds after its intent in which a restart must begin. Held up for longer, Argus would act on an old judgement."""
 _WINDOW = 3600.0 + _LATEST
-"""The budget's hour. Intents are counted, and a restart may follow its intent by _LATEST: were the window no longer, two
-restarts could lie within one hour although their intents do not."""
+"""The budget's hour. Intents are counted, and a restart may follow its intent by _LATEST: were the window no longer,
+two restarts could lie within one hour although their intents do not."""
 _AGAIN = 1.0
 """Seconds until a finished repair that could not be recorded is recorded again."""
 

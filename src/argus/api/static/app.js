@@ -7,14 +7,19 @@ const element = (tag, text, kind) => {
   if (kind) made.className = kind;
   return made;
 };
-const time = (value) => (value ? new Date(value).toLocaleString() : "");
+const time = (value) => {
+  if (!value) return "";
+  const moment = new Date(value);
+  const today = moment.toDateString() === new Date().toDateString();
+  return today ? moment.toLocaleTimeString() : moment.toLocaleString();
+};
 
 function show(state) {
   const down = state.services.filter((one) => one.state === "down");
   const verdict = place("verdict");
   verdict.textContent = state.infrastructureEvent
     ? "Infrastructure event: nothing is restarted until it has ended"
-    : down.length ? `${down.length} of ${state.services.length} services are down` : "All is well";
+    : down.length ? `${down.length} of ${state.services.length} services ${down.length === 1 ? "is" : "are"} down` : "All is well";
   verdict.className = state.well ? "up" : "down";
   place("facts").textContent =
     `Autonomy ${state.autonomy} · restarts left this hour ${state.budget.left}/${state.budget.most} · Argus ${state.argus.version}`;
@@ -31,7 +36,7 @@ function show(state) {
     element("li", `${time(one.opened)} ${one.subject || one.kind}: ${one.cause || one.data.cause || ""} ${one.closed ? "(over)" : "(open)"}`)));
 }
 
-function tell(name, data) {
+function tell(data) {
   const what = [data.outcome, data.to, data.gate, data.cause].filter(Boolean).join(", ");
   const line = element("li", `${time(data.timestamp)} ${data.type.replaceAll("_", " ")} ${data.service || ""} ${what}`);
   place("timeline").prepend(line);
@@ -50,17 +55,23 @@ async function load() {
   return state;
 }
 
+let waiting = null;
+function soon() {
+  // Events come in groups; one look at the state answers all of a group.
+  waiting ??= setTimeout(() => { waiting = null; load().catch(() => {}); }, 150);
+}
+
 async function follow() {
   const state = await load().catch(() => null);
   if (!state) return;
-  const source = new EventSource(`/api/events?after=${encodeURIComponent(state.cursor)}`);
+  const source = new EventSource("/api/events?last=30");
   const names = ["services:service_down", "services:decision_changed", "services:restart_started", "services:restart_finished",
     "services:service_recovered", "services:service_escalated", "services:state_changed", "services:infrastructure_event",
     "services:infrastructure_event_ended", "services:service_paused", "services:service_resumed", "system:autonomy_changed",
     "system:clock_jump", "notify:notification_sent", "reset"];
-  for (const name of names) source.addEventListener(name, (event) => { tell(name, JSON.parse(event.data)); load(); });
+  for (const name of names) source.addEventListener(name, (event) => { tell(JSON.parse(event.data)); soon(); });
   source.onerror = () => { place("verdict").textContent = "Argus does not answer; trying again…"; place("verdict").className = "down"; };
-  source.onopen = () => load();
-  setInterval(load, 10000);
+  source.onopen = soon;
+  setInterval(soon, 10000);
 }
 follow();
