@@ -179,6 +179,7 @@ async def test_an_agents_session_outlives_the_daemon(steady: Argus, mode: str) -
 
 
 @_BOTH
+@pytest.mark.xfail(strict=True, reason="a request that finds no daemon ends the relay, and the agent's session with it")
 async def test_an_agents_session_outlives_a_call_while_there_is_no_daemon(steady: Argus, mode: str) -> None:
     async with over_stdio(mode, **_ALONE)(steady) as client:
         assert data(await client.call_tool("argus_services", {}))["services"]
@@ -202,7 +203,16 @@ async def test_an_agent_that_asks_after_the_daemon_died_starts_one(steady: Argus
         assert steady.pid != before
 
 
-@_BOTH
+@pytest.mark.parametrize(
+    "mode",
+    [
+        "auto",
+        pytest.param(
+            "legacy",
+            marks=pytest.mark.xfail(strict=True, reason="the relay of an idle agent starts the daemon again by itself"),
+        ),
+    ],
+)
 async def test_what_a_person_stopped_stays_stopped_though_an_agent_listens(steady: Argus, mode: str) -> None:
     async with over_stdio(mode)(steady) as client:
         assert data(await client.call_tool("argus_services", {}))["services"]

@@ -180,21 +180,27 @@ def test_a_file_of_nothing_but_brackets_does_not_end_the_process():
     assert (done.returncode, done.stdout) == (0, "refused\n")
 
 
-@pytest.mark.xfail(strict=True, raises=ValueError, reason="_scalar: int() and float() of an explicit tag are not caught")
+@pytest.mark.xfail(
+    strict=True, raises=ValueError, reason="_scalar: int() and float() of an explicit tag are not caught"
+)
 @pytest.mark.parametrize("text", ["!!int abc", "!!float abc", "!!int 0x10", "!!int ''", "!!float 22:22"])
 def test_a_value_that_is_not_what_its_tag_says_is_a_problem(text: str):
     document = parse(f"a: 1\nb: {text}\n")
     assert [problem.line for problem in document.problems] == [2]
 
 
-@pytest.mark.xfail(strict=True, reason="_scalar: every text under !!bool that is not `true` is false, every !!null is null")
+@pytest.mark.xfail(
+    strict=True, reason="_scalar: every text under !!bool that is not `true` is false, every !!null is null"
+)
 @pytest.mark.parametrize("text", ["!!bool maybe", "!!bool on", "!!null something", "!!int 3_0"])
 def test_a_tag_does_not_change_what_a_text_says(text: str):
     document = parse(f"a: 1\nb: {text}\n")
     assert [problem.line for problem in document.problems] == [2]
 
 
-@given(st.recursive(st.integers(-(10**6), 10**6) | st.booleans() | st.none(), lambda inner: st.lists(inner, max_size=4)))
+@given(
+    st.recursive(st.integers(-(10**6), 10**6) | st.booleans() | st.none(), lambda inner: st.lists(inner, max_size=4))
+)
 def test_what_json_says_is_read_as_it_is(value: object):
     import json
 

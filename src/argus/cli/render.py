@@ -122,6 +122,8 @@ def event_line(channel: str, data: dict[str, Any]) -> str:
     from datetime import UTC, datetime
 
     moment = datetime.fromtimestamp(data["timestamp"] / 1000, UTC).isoformat(timespec="milliseconds")
+    if data.get("detail") == data.get("cause"):
+        data = {**data, "detail": ""}
     told = ", ".join(f"{key} {data[key]}" for key in _TOLD if data.get(key) not in (None, "", "none"))
     subject = data.get("service") or data.get("subject") or ""
     return clean(f"{moment.replace('+00:00', 'Z')}  {channel}:{data['type']}  {subject}  {told}").rstrip()

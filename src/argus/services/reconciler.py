@@ -14,15 +14,14 @@ from typing import Any
 from argus.core.budget import Budget
 from argus.core.clock import Stamp, age, stamp
 from argus.core.errors import ArgusError, Code
-from argus.host.seam import Ran
-from argus.loops import log
-from argus.services import policy, reports
+from argus.services import policy, repairs, reports
 from argus.services.checks.base import Service
 from argus.services.correlation import Correlator
 from argus.services.messages import Asked, Jumped, Message, Observed, Paused, Repaired
 from argus.services.model import Gate, Health, Observation, Outage, Status
 from argus.services.pauses import Pauses
 from argus.services.policy import Hold, Restart
+from argus.services.repairs import Repairs
 from argus.services.settings import Health as Settings
 from argus.services.tools import Tools
 from argus.store.records import (
@@ -40,13 +39,9 @@ from argus.store.records import (
 OUTAGE = "service_outage"
 RESTART = "restart_service"
 _DOMAIN = "services"
-_LATEST = 5.0
-"""Seconds after its intent in which a restart must begin. Held up for longer, Argus would act on an old judgement."""
-_WINDOW = 3600.0 + _LATEST
-"""The budget's hour. Intents are counted, and a restart may follow its intent by _LATEST: were the window no longer,
+_WINDOW = 3600.0 + repairs.LATEST
+"""The budget's hour. Intents are counted, and a restart may follow its intent by LATEST: were the window no longer,
 two restarts could lie within one hour although their intents do not."""
-_AGAIN = 1.0
-"""Seconds until a finished repair that could not be recorded is recorded again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +64,15 @@ class Reconciler:
         self._settings = settings
         self._services = services
         self._tools = tools
-        self._probe = probe
-        self._group: asyncio.TaskGroup | None = None
         self._spent: list[Stamp] = []
         self._unknown_until: Stamp | None = None
-        self._resume: list[Act] = []
         self._trusted_from = float("-inf")
         self._depends_on = {name: service.depends_on for name, service in services.items()}
         self.queue: asyncio.Queue[Message] = asyncio.Queue()
         self.healths = {name: Health() for name in services}
         self.pauses = Pauses(tools)
         self.correlator = Correlator(settings, services, self._depends_on, tools)
+        self.repairs = Repairs(settings.verify_after, tools, probe, self._is_trusted, self.queue.put_nowait)
 
     async def restore(self) -> None:
         """What the record says: states, outages, spent budget, and acts that an earlier Argus left open."""
@@ -98,13 +91,6 @@ class Reconciler:
         for act in await store.open_acts():
             if act.kind == RESTART:
                 await self._restore_act(act)
-
-    def adopt(self, group: asyncio.TaskGroup) -> None:
-        """The owner of the tasks that repairs run in; those an earlier Argus left are taken up."""
-        self._group = group
-        for act in self._resume:
-            group.create_task(self._finish_for_another(act))
-        self._resume.clear()
 
     async def run(self) -> None:
         while True:
@@ -135,7 +121,7 @@ class Reconciler:
         except Exception as error:
             if isinstance(message, Repaired):
                 # An act gets its one outcome, however long the store is away.
-                self._later(message)
+                self.repairs.report_again(message)
             elif not isinstance(message, Jumped) and not message.reply.done():
                 message.reply.set_exception(error)
                 return
@@ -179,7 +165,7 @@ class Reconciler:
         if not fresh and isinstance(decision, Hold) and decision.gate is outage.gate:
             return _Plan(replace(judged, outage=outage))
         decided = policy.decided(outage, decision)
-        hint = self._hint(service, decision, facts)
+        hint = reports.hint(service, decision, facts, self._settings.restart_budget.max_per_hour)
         report = (
             reports.down(service, judged, decided, decision, facts.autonomy, hint)
             if fresh
@@ -219,7 +205,7 @@ class Reconciler:
         facts = self._facts(service, health.outage)
         decision = self._tools.decide(facts)
         if isinstance(decision, Hold):
-            hint = self._hint(service, decision, facts)
+            hint = reports.hint(service, decision, facts, self._settings.restart_budget.max_per_hour)
             await self._tools.store.commit(Append(reports.restart_refused(service, decision.gate, by, hint)))
             code = Code.RESTART_BUDGET_EXHAUSTED if decision.gate is Gate.BUDGET else Code.GATE_REFUSED
             raise ArgusError(
@@ -240,8 +226,8 @@ class Reconciler:
         act, observation = message.act, message.observation
         service, health = self._services[act.subject], replace(self.healths[act.subject], repair=None)
         judged = policy.judge(health, observation, self._limit(service))
-        outcome = _outcome(message.ran, judged.last)
-        detail = _evidence(message.ran, observation)
+        outcome = repairs.outcome(message.ran, observation)
+        detail = repairs.evidence(message.ran, observation)
         writes: tuple[Write, ...] = (
             CloseAct(act.id, outcome, self._tools.clock.wall(), detail),
             Append(reports.restart_finished(act, outcome, detail)),
@@ -272,34 +258,7 @@ class Reconciler:
         if plan.act is not None:
             now = stamp(self._tools.clock)
             self._spent = [*(one for one in self._spent if age(one, now) <= _WINDOW), plan.act.begun]
-            self._start(self._repair(self._services[name], plan.act))
-
-    async def _repair(self, service: Service, act: Act) -> None:
-        assert service.restart is not None
-        held_up = age(act.begun, stamp(self._tools.clock))
-        try:
-            if held_up > _LATEST:
-                raise TimeoutError(f"Argus was held up for {held_up:.0f} s after it decided; nothing was done")
-            ran = await service.restart.restart(self._tools.host, log=self._tools.log_path(service.name))
-        except Exception as error:  # noqa: BLE001 - however it fails, the act gets its outcome
-            log.exception("the restart of %s crashed", service.name)
-            ran = Ran(None, "", 0.0, f"{type(error).__name__}: {error}")
-        await asyncio.sleep(self._settings.verify_after)
-        self.queue.put_nowait(Repaired(act, ran, await self._look(service)))
-
-    async def _finish_for_another(self, act: Act) -> None:
-        """An earlier Argus was killed between intent and outcome. Whether its restart ran is not known; it counts, it
-        is not repeated, and the service is looked at when it has had its time."""
-        passed = age(act.begun, stamp(self._tools.clock))
-        await asyncio.sleep(max(0.0, self._settings.verify_after - passed))
-        self.queue.put_nowait(Repaired(act, None, await self._look(self._services[act.subject])))
-
-    async def _look(self, service: Service) -> Observation:
-        while True:
-            observation = await self._probe(service)
-            if observation.seen.status is not Status.DOWN or self._is_trusted(observation):
-                return observation
-            await asyncio.sleep(_AGAIN)
+            self.repairs.start(self._services[name], plan.act)
 
     def _is_trusted(self, observation: Observation) -> bool:
         return observation.began >= self._trusted_from and self._tools.time_is_sound()
@@ -342,7 +301,7 @@ class Reconciler:
             )
             return
         self.healths[act.subject] = replace(health, repair=act.id)
-        self._resume.append(act)
+        self.repairs.finish_later(self._services[act.subject], act)
 
     def _facts(self, service: Service, outage: Outage | None) -> policy.Facts:
         return policy.Facts(
@@ -354,22 +313,6 @@ class Reconciler:
             restarts=outage.restarts if outage else 0,
             budget_left=self.budget_left(),
         )
-
-    def _hint(self, service: Service, decision: Restart | Hold, facts: policy.Facts) -> str:
-        """How the gate opens, in words a person or an agent can act on."""
-        if isinstance(decision, Restart):
-            return ""
-        most = self._settings.restart_budget.max_per_hour
-        return {
-            Gate.MAINTENANCE: f"paused; argus services resume {service.name} ends that",
-            Gate.SELF: "Argus never restarts itself",
-            Gate.INFRASTRUCTURE: "several services fail together; nothing is restarted until that has ended",
-            Gate.DEPENDENCY: f"{facts.failed_dependency} is failing and explains this",
-            Gate.AUTONOMY: "restart requires moderate+",
-            Gate.NO_RESTART: f"no restart is configured for {service.name}",
-            Gate.ALREADY: "it was restarted in this outage and is still down; a person has to look",
-            Gate.BUDGET: f"all {most} restarts of this hour are spent",
-        }[decision.gate]
 
     def _intend(self, service: Service, incident: str | None, by: str) -> tuple[Act, tuple[Write, ...]]:
         assert service.restart is not None
@@ -387,40 +330,7 @@ class Reconciler:
     def _limit(self, service: Service) -> int:
         return service.failures_before_action or self._settings.failures_before_action
 
-    def _start(self, work: Any) -> None:
-        assert self._group is not None, "adopt comes before the first message"
-        self._group.create_task(work)
-
-    def _later(self, message: Repaired) -> None:
-        async def again() -> None:
-            await asyncio.sleep(_AGAIN)
-            self.queue.put_nowait(message)
-
-        self._start(again())
-
 
 def _answer(reply: asyncio.Future[Any], value: Any) -> None:
     if not reply.done():
         reply.set_result(value)
-
-
-def _outcome(ran: Ran | None, last: Observation | None) -> str:
-    status = last.seen.status if last else Status.UNKNOWN
-    if status.alive:
-        return "recovered"
-    if ran is not None and (ran.problem or ran.exit_code != 0):
-        return "failed"
-    return "still_down" if status is Status.DOWN else "unverified"
-
-
-def _evidence(ran: Ran | None, observation: Observation) -> dict[str, Any]:
-    seen = {"state": observation.seen.status.value, "detail": observation.seen.detail}
-    if ran is None:
-        return {"interrupted": True, **seen}
-    return {
-        "exitCode": ran.exit_code,
-        "problem": ran.problem,
-        "output": ran.output[-2000:],
-        "seconds": round(ran.seconds, 3),
-        **seen,
-    }

@@ -9,10 +9,26 @@ from argus.core.clock import milliseconds, rfc3339
 from argus.core.events import Draft
 from argus.services.checks.base import Service
 from argus.services.model import Gate, Health, Outage, Seen, Status
-from argus.services.policy import Hold, Restart
+from argus.services.policy import Facts, Hold, Restart
 from argus.store.records import Act
 
 CHANNEL = "services"
+
+
+def hint(service: Service, decision: Restart | Hold, facts: Facts, most: int) -> str:
+    """How the gate opens, in words a person or an agent can act on."""
+    if isinstance(decision, Restart):
+        return ""
+    return {
+        Gate.MAINTENANCE: f"paused; argus services resume {service.name} ends that",
+        Gate.SELF: "Argus never restarts itself",
+        Gate.INFRASTRUCTURE: "several services fail together; nothing is restarted until that has ended",
+        Gate.DEPENDENCY: f"{facts.failed_dependency} is failing and explains this",
+        Gate.AUTONOMY: "restart requires moderate+",
+        Gate.NO_RESTART: f"no restart is configured for {service.name}",
+        Gate.ALREADY: "it was restarted in this outage and is still down; a person has to look",
+        Gate.BUDGET: f"all {most} restarts of this hour are spent",
+    }[decision.gate]
 
 
 def _failure(service: Service, health: Health) -> dict[str, Any]:

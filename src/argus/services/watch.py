@@ -37,7 +37,7 @@ class Watch:
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:
-            self._reconciler.adopt(group)
+            self._reconciler.repairs.adopt(group)
             group.create_task(keep_running("services.reconciler", self._reconciler.run, self._tools.store))
             group.create_task(keep_running("services.schedule", lambda: self._keep_schedule(group), self._tools.store))
 

@@ -1,0 +1,115 @@
+"""Carrying a restart out, and looking whether it helped. Says what came of it; judging that is the reconciler's."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
+from argus.core.clock import age, stamp
+from argus.host.seam import Ran
+from argus.loops import log
+from argus.services.checks.base import Service
+from argus.services.messages import Repaired
+from argus.services.model import Observation, Status
+from argus.services.tools import Tools
+from argus.store.records import Act
+
+LATEST = 5.0
+"""Seconds after its intent in which a restart must begin. Held up for longer, Argus would act on an old judgement."""
+_AGAIN = 1.0
+
+
+class Repairs:
+    def __init__(
+        self,
+        verify_after: float,
+        tools: Tools,
+        look: Callable[[Service], Awaitable[Observation]],
+        is_trusted: Callable[[Observation], bool],
+        report: Callable[[Repaired], None],
+    ) -> None:
+        self._verify_after = verify_after
+        self._tools = tools
+        self._probe = look
+        self._is_trusted = is_trusted
+        self._report = report
+        self._group: asyncio.TaskGroup | None = None
+        self._before: list[tuple[Service, Act]] = []
+
+    def adopt(self, group: asyncio.TaskGroup) -> None:
+        """The owner of the tasks that repairs run in; those an earlier Argus left are taken up."""
+        self._group = group
+        for service, act in self._before:
+            self._spawn(self._finish(service, act))
+        self._before.clear()
+
+    def start(self, service: Service, act: Act) -> None:
+        self._spawn(self._carry_out(service, act))
+
+    def finish_later(self, service: Service, act: Act) -> None:
+        """An act that an earlier Argus left open: taken up when the tasks have their owner."""
+        self._before.append((service, act))
+
+    def report_again(self, message: Repaired) -> None:
+        async def again() -> None:
+            await asyncio.sleep(_AGAIN)
+            self._report(message)
+
+        self._spawn(again())
+
+    async def _carry_out(self, service: Service, act: Act) -> None:
+        ran = await self._restart(service, act)
+        await asyncio.sleep(self._verify_after)
+        self._report(Repaired(act, ran, await self._look(service)))
+
+    async def _restart(self, service: Service, act: Act) -> Ran:
+        assert service.restart is not None
+        held_up = age(act.begun, stamp(self._tools.clock))
+        if held_up > LATEST:
+            return Ran(None, "", 0.0, f"Argus was held up for {held_up:.0f} s after it decided; nothing was done")
+        try:
+            return await service.restart.restart(self._tools.host, log=self._tools.log_path(service.name))
+        except Exception as error:  # noqa: BLE001 - however it fails, the act gets its outcome
+            log.exception("the restart of %s crashed", service.name)
+            return Ran(None, "", 0.0, f"{type(error).__name__}: {error}")
+
+    async def _finish(self, service: Service, act: Act) -> None:
+        """An earlier Argus was killed between intent and outcome. Whether its restart ran is not known; it counts, it
+        is not repeated, and the service is looked at when it has had its time."""
+        passed = age(act.begun, stamp(self._tools.clock))
+        await asyncio.sleep(max(0.0, self._verify_after - passed))
+        self._report(Repaired(act, None, await self._look(service)))
+
+    async def _look(self, service: Service) -> Observation:
+        while True:
+            observation = await self._probe(service)
+            if observation.seen.status is not Status.DOWN or self._is_trusted(observation):
+                return observation
+            await asyncio.sleep(_AGAIN)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        assert self._group is not None, "adopt comes before the first repair"
+        self._group.create_task(work)
+
+
+def outcome(ran: Ran | None, last: Observation) -> str:
+    """recovered, still_down, failed (the restart could not be carried out) or unverified."""
+    if last.seen.status.alive:
+        return "recovered"
+    if ran is not None and (ran.problem or ran.exit_code != 0):
+        return "failed"
+    return "still_down" if last.seen.status is Status.DOWN else "unverified"
+
+
+def evidence(ran: Ran | None, observation: Observation) -> dict[str, Any]:
+    seen = {"state": observation.seen.status.value, "detail": observation.seen.detail}
+    if ran is None:
+        return {"interrupted": True, **seen}
+    return {
+        "exitCode": ran.exit_code,
+        "problem": ran.problem,
+        "output": ran.output[-2000:],
+        "seconds": round(ran.seconds, 3),
+        **seen,
+    }

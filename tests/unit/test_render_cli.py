@@ -1,0 +1,283 @@
+"""What the CLI prints: the object in, text and exit code out."""
+
+import json
+import re
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from argus.cli.render import clean, event_line, show
+
+
+def service(name: str = "api", **more: Any) -> dict[str, Any]:
+    return {
+        "name": name,
+        "state": "up",
+        "latencyMs": 12.5,
+        "detail": "HTTP 200",
+        "failures": 0,
+        "gate": None,
+        "repairing": False,
+        "pausedUntil": None,
+        **more,
+    }
+
+
+def state(*services: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {
+        "well": all(one["state"] != "down" for one in services),
+        "argus": {
+            "version": "1.2.3",
+            "url": "http://127.0.0.1:7117",
+            "config": "argus.yaml",
+            "notices": [],
+            "store": "ok",
+        },
+        "autonomy": "observe",
+        "budget": {"left": 1, "most": 2},
+        "infrastructureEvent": None,
+        "services": list(services),
+        **more,
+    }
+
+
+def plain(text: str) -> str:
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+@pytest.mark.parametrize(
+    ("answer", "last", "exit_code"),
+    [
+        pytest.param(
+            state(service()), "all is well; autonomy observe, restarts left this hour 1/2", 0, id="all-is-well"
+        ),
+        pytest.param(
+            state(service("a", state="down"), service("b"), service("c", state="down")),
+            "down: a, c; autonomy observe, restarts left this hour 1/2",
+            1,
+            id="what-is-down-is-named",
+        ),
+        pytest.param(
+            state(service(), well=False, infrastructureEvent="i1"),
+            "not well; autonomy observe, restarts left this hour 1/2",
+            1,
+            id="an-event-is-not-well",
+        ),
+    ],
+)
+def test_status_ends_with_the_verdict(answer: dict[str, Any], last: str, exit_code: int):
+    shown = show("status", answer)
+    assert shown.text.split("\n")[-1] == last
+    assert shown.exit_code == exit_code
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        pytest.param({}, "Argus 1.2.3 at http://127.0.0.1:7117 (argus.yaml)", id="who-and-where"),
+        pytest.param(
+            {"config": None},
+            "Argus 1.2.3 at http://127.0.0.1:7117 (no configuration; watching what was found listening)",
+            id="without-a-configuration",
+        ),
+        pytest.param({"notices": ["look"]}, "notice: look", id="notices"),
+        pytest.param(
+            {"store": "disk full"}, "STORE: disk full; nothing is acted on until it can be written", id="a-broken-store"
+        ),
+    ],
+)
+def test_status_says(change: dict[str, Any], line: str):
+    answer = state(service())
+    answer["argus"] |= change
+    assert line in show("status", answer).text.split("\n")
+
+
+@pytest.mark.parametrize(
+    ("one", "row"),
+    [
+        pytest.param(service(), "api      up     12.5 ms            HTTP 200", id="up"),
+        pytest.param(
+            service(state="down", failures=3, latencyMs=None, detail="connection refused", gate="budget"),
+            "api      down            3         connection refused; held back: budget",
+            id="down-and-what-holds-back",
+        ),
+        pytest.param(
+            service(state="down", failures=3, latencyMs=None, detail="timeout", gate="budget", repairing=True),
+            "api      down            3         timeout; restarted, verifying",
+            id="a-restart-under-way",
+        ),
+        pytest.param(
+            service(latencyMs=None, detail="x", pausedUntil="2026-01-01T00:00:00.000Z"),
+            "api      up                        x; paused until 2026-01-01T00:00:00.000Z",
+            id="paused",
+        ),
+    ],
+)
+def test_a_row_of_the_table_of_services(one: dict[str, Any], row: str):
+    lines = plain(show("services list", {"services": [one]}).text).split("\n")
+    assert lines[0].split() == ["SERVICE", "STATE", "LATENCY", "FAILURES", "SEEN"]
+    assert lines[1].split() == row.split()
+
+
+def test_the_columns_of_the_table_stand_under_each_other():
+    services = [service("a"), service("a-long-name", state="degraded", latencyMs=1234.5, failures=12)]
+    lines = plain(show("services list", {"services": services}).text).split("\n")
+    for column in ("STATE", "LATENCY", "FAILURES", "SEEN"):
+        place = lines[0].index(column)
+        assert all(line[place - 2 : place] == "  " for line in lines)
+    assert len({line.index("HTTP 200") for line in lines[1:]}) == 1
+
+
+def test_nothing_watched_is_said():
+    shown = show("services list", {"services": []})
+    assert (shown.text, shown.exit_code) == ("nothing is watched", 0)
+
+
+@pytest.mark.parametrize(
+    ("one", "exit_code"),
+    [
+        pytest.param(service(), 0, id="up"),
+        pytest.param(service(state="degraded"), 0, id="degraded-is-alive"),
+        pytest.param(service(state="up", failures=1), 1, id="failing-and-not-yet-down"),
+        pytest.param(service(state="down", failures=0), 1, id="down"),
+    ],
+)
+def test_a_check_answers_by_exit_code(one: dict[str, Any], exit_code: int):
+    assert show("services check", one).exit_code == exit_code
+
+
+@pytest.mark.parametrize("verb", ["services list", "status"])
+def test_a_list_with_something_down_is_not_well(verb: str):
+    down = service(state="down")
+    assert show(verb, state(down)).exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("verb", "answer", "text"),
+    [
+        pytest.param("autonomy", {"level": "full"}, "full", id="the-level-alone"),
+        pytest.param("open", {"url": "http://x"}, "http://x", id="the-link-alone"),
+        pytest.param("context", {"text": "a\nb\n"}, "a\nb", id="the-block-as-it-is"),
+        pytest.param("incidents", {"incidents": []}, "no incidents", id="no-incidents"),
+        pytest.param("nobody knows", {"a": 1}, '{\n  "a": 1\n}', id="a-verb-without-a-text-is-json"),
+        pytest.param(
+            "services resume", {"service": "a", "pausedUntil": None}, "a: watched as usual", id="a-pause-that-ended"
+        ),
+    ],
+)
+def test_short_answers(verb: str, answer: Any, text: str):
+    assert show(verb, answer).text == text
+
+
+def test_a_line_of_the_journal_says_when_what_and_about_whom():
+    line = event_line("services", {"type": "service_down", "service": "api", "timestamp": 1500, "cause": "refused"})
+    assert line == "1970-01-01T00:00:01.500Z  services:service_down  api  cause refused"
+
+
+# Hostile texts: what services and agents say is data.
+
+HOSTILE = "x\x1b[2J\x1b]0;title\x07\x9b31m\x85\x7f\rfake\nline\ty"
+INCIDENT = {
+    "id": "i",
+    "kind": "service_outage",
+    "subject": "api",
+    "opened": "then",
+    "closed": "now",
+    "cause": "c",
+    "data": {"cause": "c"},
+}
+EVENT = {"channel": "services", "type": "service_down", "timestamp": 1500, "data": {"detail": "d", "service": "api"}}
+ANSWERS: dict[str, Any] = {
+    "status": state(service(gate="budget", pausedUntil="later"), infrastructureEvent="i"),
+    "services list": {"services": [service(gate="budget", pausedUntil="later")]},
+    "services check": service(),
+    "services restart": {"service": "api", "act": "a"},
+    "services pause": {"service": "api", "pausedUntil": "later"},
+    "incidents": {"incidents": [INCIDENT]},
+    "explain": {"incident": INCIDENT, "events": [EVENT]},
+    "context": {"text": "Service Health:\n- api: UP"},
+    "nobody knows": {"a": "b"},
+}
+ANSWERS["status"]["argus"]["notices"] = ["n"]
+FROM_OUTSIDE = {
+    "name",
+    "detail",
+    "state",
+    "cause",
+    "subject",
+    "service",
+    "notices",
+    "config",
+    "store",
+    "channel",
+    "type",
+}
+"""Fields that hold what services, agents, files or people said; ids and moments are Argus's own."""
+
+
+def poisoned(value: Any, key: str = "") -> Any:
+    if isinstance(value, dict):
+        return {name: poisoned(inner, name) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [poisoned(inner, key) for inner in value]
+    return HOSTILE if isinstance(value, str) and key in FROM_OUTSIDE else value
+
+
+def controls(text: str) -> set[str]:
+    return {character for character in plain(text) if ord(character) < 32 or 127 <= ord(character) < 160} - {"\n"}
+
+
+@pytest.mark.parametrize("verb", [verb for verb in ANSWERS if verb != "context"])
+def test_no_control_character_reaches_the_terminal(verb: str):
+    answer = poisoned(deepcopy(ANSWERS[verb]))
+    before, after = show(verb, ANSWERS[verb]).text, show(verb, answer).text
+    assert controls(after) == set()
+    assert after.count("\n") == before.count("\n")
+
+
+@pytest.mark.xfail(
+    strict=True, reason="the text of `context` is printed as it came; its lines hold details of services"
+)
+def test_no_control_character_reaches_the_terminal_through_the_context():
+    assert controls(show("context", {"text": f"- api: DOWN 3x ({HOSTILE})"}).text) == set()
+
+
+@given(st.text())
+def test_clean_text_is_one_line_of_the_same_length_without_controls(text: str):
+    cleaned = clean(text)
+    assert len(cleaned) == len(text)
+    assert controls(cleaned) == set()
+    assert "\n" not in cleaned
+    assert "\x1b" not in cleaned
+
+
+@pytest.mark.parametrize("text", ["plain", "Ünïcödé 日本 🚀", "a·b"])
+def test_ordinary_text_stays_as_it_is(text: str):
+    assert clean(text) == text
+
+
+@pytest.mark.xfail(strict=True, reason="clean knows C0 and C1 alone: take out the categories Cf, Zl, Zp and Cs as well")
+@pytest.mark.parametrize(
+    "character",
+    [
+        pytest.param("\u202e", id="text-from-right-to-left-shows-another-order"),
+        pytest.param("\u2066", id="an-isolate-shows-another-order"),
+        pytest.param("\u200b", id="a-blank-of-no-width-hides"),
+        pytest.param("\u2028", id="a-line-separator-makes-a-line"),
+        pytest.param("\ud800", id="half-a-character-cannot-be-printed"),
+    ],
+)
+def test_what_moves_or_hides_text_does_not_reach_the_terminal(character: str):
+    assert character not in clean(f"a{character}b")
+
+
+def test_a_state_nobody_knows_is_data_too():
+    shown = show("services check", service(state=HOSTILE))
+    assert controls(shown.text) == set()
+
+
+def test_an_unknown_verb_prints_json_that_can_be_read_back():
+    assert json.loads(show("nobody knows", {"a": HOSTILE}).text) == {"a": HOSTILE}
