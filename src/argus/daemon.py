@@ -100,6 +100,8 @@ async def serve(options: Options, announce: Callable[[dict[str, Any]], None]) ->
         lock = InstanceLock(options.home)
         lock.take()
         cleanup.callback(lock.release)
+        # Commands with a relative path mean the folder of the file that names them, however Argus was started.
+        os.chdir(options.config.parent if options.config else options.home)
         redactor = Redactor()
         logs.set_up(options.home / "logs" if options.detached else None, redactor)
         loaded = config.load(options.config)
@@ -219,7 +221,10 @@ async def _run(
             await serving
             for part in parts:
                 part.cancel()
-        await store.commit(Append(Draft("system", "argus_stopped", "", {"pid": facts.pid})))
+        # A store that cannot be written just now does not keep us from ending.
+        with contextlib.suppress(TimeoutError, ArgusError):
+            async with asyncio.timeout(1.0):
+                await store.commit(Append(Draft("system", "argus_stopped", "", {"pid": facts.pid})))
     finally:
         note.unlink(missing_ok=True)
         host.close()

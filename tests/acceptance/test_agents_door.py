@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import httpx2
@@ -70,18 +70,32 @@ def error(result: Any) -> dict[str, Any]:
     return short
 
 
-@pytest.fixture
-def steady(argus: Argus, web: WebServer) -> Argus:
+def settle(argus: Argus) -> Argus:
     """Watches one service that is up, and looks at it once an hour: two looks at it see the same."""
-    argus.configure([web.service("repair", interval="1h")], autonomy="observe")
+    argus.configure([WebServer(argus, "web").start().service("repair", interval="1h")], autonomy="observe")
     argus.up()
     argus.wait_until("web", "up")
     return argus
 
 
+@pytest.fixture
+def steady(argus: Argus) -> Argus:
+    return settle(argus)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Argus]:
+    """One for all the tests that leave it as it is."""
+    one = Argus(tmp_path_factory.mktemp("agents") / "argus")
+    try:
+        yield settle(one)
+    finally:
+        one.end()
+
+
 @_EVERY_WAY
-async def test_tools_say_what_they_do_and_what_they_answer(steady: Argus, connect: Connect) -> None:
-    async with connect(steady) as client:
+async def test_tools_say_what_they_do_and_what_they_answer(shared: Argus, connect: Connect) -> None:
+    async with connect(shared) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
     assert set(tools) >= _TOOLS
     for tool in tools.values():
@@ -99,8 +113,8 @@ async def test_tools_say_what_they_do_and_what_they_answer(steady: Argus, connec
 
 
 @_EVERY_WAY
-async def test_answers_and_refusals_come_in_the_envelope(steady: Argus, connect: Connect) -> None:
-    async with connect(steady) as client:
+async def test_answers_and_refusals_come_in_the_envelope(shared: Argus, connect: Connect) -> None:
+    async with connect(shared) as client:
         assert data(await client.call_tool("argus_services", {}))["services"][0]["name"] == "web"
         assert data(await client.call_tool("argus_check_service", {"name": "web"}))["state"] == "up"
         assert "web: UP" in data(await client.call_tool("argus_context", {}))["text"]
@@ -118,28 +132,28 @@ def without_time(one: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.req("IF-01")
-async def test_one_operation_answers_the_same_over_rest_mcp_and_cli(steady: Argus) -> None:
-    async with over_http(steady) as client:
+async def test_one_operation_answers_the_same_over_rest_mcp_and_cli(shared: Argus) -> None:
+    async with over_http(shared) as client:
         services = data(await client.call_tool("argus_services", {}))
         context = data(await client.call_tool("argus_context", {}))
         missing = error(await client.call_tool("argus_check_service", {"name": "no-such"}))["details"]
         gate = error(await client.call_tool("argus_restart_service", {"name": "web"}))["details"]
-    assert services == steady.get("/api/services") == steady.cli("services", "list", "--json").json
-    assert services == steady.cli("services", "--json").json
-    assert steady.get("/api/state")["services"] == services["services"]
-    assert without_time(context) == without_time(steady.get("/api/context"))
-    assert without_time(context) == without_time(steady.cli("context", "--json").json)
-    assert steady.cli("context").stdout == context["text"]
-    assert steady.get("/api/autonomy") == steady.cli("autonomy", "--json").json
-    assert without_time(steady.get("/api/state")) == without_time(steady.cli("status", "--json").json)
-    assert steady.get("/api/incidents") == steady.cli("incidents", "--json").json
+    assert services == shared.get("/api/services") == shared.cli("services", "list", "--json").json
+    assert services == shared.cli("services", "--json").json
+    assert shared.get("/api/state")["services"] == services["services"]
+    assert without_time(context) == without_time(shared.get("/api/context"))
+    assert without_time(context) == without_time(shared.cli("context", "--json").json)
+    assert shared.cli("context").stdout == context["text"]
+    assert shared.get("/api/autonomy") == shared.cli("autonomy", "--json").json
+    assert without_time(shared.get("/api/state")) == without_time(shared.cli("status", "--json").json)
+    assert shared.get("/api/incidents") == shared.cli("incidents", "--json").json
     for over_mcp, path, words in (
         (missing, "/api/services/no-such/check", ("services", "check", "no-such")),
         (gate, "/api/services/web/restart", ("services", "restart", "web")),
     ):
-        assert without_time(over_mcp) == without_time(steady.rest("POST", path).error)
-        assert without_time(over_mcp) == without_time(steady.cli(*words, "--json").error)
-    assert {event.data["by"] for event in steady.journal("restart_refused")} == {"mcp", "token"}
+        assert without_time(over_mcp) == without_time(shared.rest("POST", path).error)
+        assert without_time(over_mcp) == without_time(shared.cli(*words, "--json").error)
+    assert {event.data["by"] for event in shared.journal("restart_refused")} == {"mcp", "token"}
 
 
 async def test_an_agent_can_have_its_service_restarted_through_the_gates(argus: Argus, web: WebServer) -> None:
@@ -238,7 +252,7 @@ async def test_an_agents_program_ends_with_its_agent(steady: Argus) -> None:
     eventually(lambda: not relays(), "the relay has ended")
 
 
-async def test_over_http_the_token_is_needed(steady: Argus) -> None:
+async def test_over_http_the_token_is_needed(shared: Argus) -> None:
     for headers in ({}, {"Authorization": "Bearer wrong"}):
-        reply = steady.rest("POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "method": "ping"}, token=False, headers=headers)
+        reply = shared.rest("POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "method": "ping"}, token=False, headers=headers)
         assert (reply.status, reply.error["code"]) == (401, "UNAUTHORIZED")

@@ -86,10 +86,10 @@ def test_a_position_of_another_store_is_reset(quiet: Argus) -> None:
         assert list(stream) == []
 
 
-@pytest.mark.parametrize("bad", ["nonsense", "-", "x-", "x-y", "x-1_0"])
-def test_what_is_no_position_is_refused(quiet: Argus, bad: str) -> None:
-    reply = quiet.rest("GET", "/api/events?follow=false", headers={"Last-Event-ID": bad})
-    assert (reply.status, reply.error["code"]) == (400, "INVALID_REQUEST")
+def test_what_is_no_position_is_refused(quiet: Argus) -> None:
+    for bad in ("nonsense", "-", "x-", "x-y", "x-1_0"):
+        reply = quiet.rest("GET", "/api/events?follow=false", headers={"Last-Event-ID": bad})
+        assert (reply.status, reply.error["code"]) == (400, "INVALID_REQUEST"), bad
 
 
 def test_a_channel_can_be_chosen_and_resumed(quiet: Argus) -> None:

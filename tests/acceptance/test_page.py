@@ -84,11 +84,11 @@ def test_the_link_logs_in_once_and_its_cookie_opens_the_api(running: Argus) -> N
     assert running.rest("GET", "/api/state", token=False, headers=wrong).status == 401
 
 
-@pytest.mark.parametrize("query", ["", "?code=", "?code=nonsense", "?code=%00", "?other=1"])
-def test_a_wrong_link_logs_nobody_in(running: Argus, query: str) -> None:
-    reply = running.rest("GET", f"/login{query}", token=False)
-    assert (reply.status, reply.error["code"]) == (401, "UNAUTHORIZED")
-    assert "Set-Cookie" not in reply.headers
+def test_a_wrong_link_logs_nobody_in(running: Argus) -> None:
+    for query in ("", "?code=", "?code=nonsense", "?code=%00", "?other=1"):
+        reply = running.rest("GET", f"/login{query}", token=False)
+        assert (reply.status, reply.error["code"]) == (401, "UNAUTHORIZED"), query
+        assert "Set-Cookie" not in reply.headers
 
 
 def test_the_link_of_the_start_works_too(running: Argus) -> None:

@@ -22,9 +22,11 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Argus]:
     one = Argus(folder / "argus")
     service = {"name": "web", "type": "tcp", "port": free_port(), "interval": "1h", "timeout": "1s"}
     one.configure([service], autonomy="observe")
-    one.up()
-    yield one
-    one.end()
+    try:
+        one.up()
+        yield one
+    finally:
+        one.end()
 
 
 def refusal(reply: Reply) -> tuple[int, str]:

@@ -42,7 +42,21 @@ class McpDoor:
         await (await self._server()).http(scope, receive, send)
 
     async def stdio(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await (await self._server()).stdio(scope, receive, send)
+        """An agent holds this connection for as long as it lives, so a stop of Argus has to end it."""
+        server = await self._server()
+        serving = asyncio.ensure_future(server.stdio(scope, receive, send))
+        stopped = asyncio.ensure_future(self._stopping.wait())
+        try:
+            await asyncio.wait({serving, stopped}, return_when="FIRST_COMPLETED")
+            if serving.done():
+                await serving
+                return
+            serving.cancel()
+            await asyncio.wait({serving})
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            serving.cancel()
+            stopped.cancel()
 
     async def _server(self) -> McpServer:
         if self._ready is None:

@@ -84,7 +84,9 @@ class Relay:
                 for line in lines:
                     self._pass_on(line, silenced)
         except (OSError, ValueError):
-            pass  # the daemon has ended: what was asked is answered below, and the next line connects again
+            # The daemon has ended. What was asked is answered below. Only the agent's next line connects again, and
+            # may start a daemon: one that a person stopped is not brought back by a relay that merely exists.
+            pass
         with self._lock:
             if self._connection is connection:
                 self._connection = None
@@ -92,16 +94,6 @@ class Relay:
         if not self._ended.is_set():
             for number in unanswered:
                 _write({"jsonrpc": "2.0", "id": json.loads(number), "error": _LOST})
-            # An agent that only listens must not be cut off either.
-            self._reconnect_quietly()
-
-    def _reconnect_quietly(self) -> None:
-        time.sleep(0.2)
-        if not self._ended.is_set() and self._connection is None and self._handshake:
-            try:
-                self._connect()
-            except (ArgusError, OSError):
-                return  # the next request tries again, and says what is wrong
 
     def _pass_on(self, line: bytes, silenced: set[str]) -> None:
         message = _message(line)

@@ -14,6 +14,7 @@ from typing import Any
 from argus.core.budget import Budget
 from argus.core.clock import Stamp, age, stamp
 from argus.core.errors import ArgusError, Code
+from argus.loops import log
 from argus.services import policy, repairs, reports
 from argus.services.checks.base import Service
 from argus.services.correlation import Correlator
@@ -118,15 +119,14 @@ class Reconciler:
                     self._distrust()
                 case Repaired():
                     await self._repaired(message)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - one bad message must not end the reader of all the others
+            if not isinstance(error, ArgusError):
+                log.exception("a message to the services could not be handled: %r", message)
             if isinstance(message, Repaired):
                 # An act gets its one outcome, however long the store is away.
                 self.repairs.report_again(message)
             elif not isinstance(message, Jumped) and not message.reply.done():
                 message.reply.set_exception(error)
-                return
-            if not isinstance(error, ArgusError):
-                raise
 
     async def _observed(self, name: str, observation: Observation) -> None:
         service, health = self._services[name], self.healths[name]

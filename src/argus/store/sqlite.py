@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import queue
 import sqlite3
 import threading
@@ -27,6 +28,7 @@ from argus.store.opening import open_files
 from argus.store.records import Act, Condition, Cursor, Incident, Write
 
 T = TypeVar("T")
+log = logging.getLogger("argus")
 _WAITING = 10_000
 """Commits that may wait for the writer. Beyond that the store does not keep up, and that is said."""
 _BATCH = 256
@@ -207,9 +209,9 @@ class SqliteStore:
     def _deliver(self, batch: list[_Job]) -> None:
         for job in batch:
             if isinstance(job.error, ArgusError) and job.error.code is Code.STORE_UNAVAILABLE:
-                self.problem = job.error.message
+                self._note(job.error.message)
             elif job.error is None:
-                self.problem = None
+                self._note(None)
             self._recent.extend(job.events)
             if job.events:
                 self._newest = job.events[-1].n
@@ -221,6 +223,14 @@ class SqliteStore:
             else:
                 job.done.set_exception(job.error)
         self._wake()
+
+    def _note(self, problem: str | None) -> None:
+        """Said once when it begins and once when it is over, not at every commit that fails."""
+        if problem and not self.problem:
+            log.error("%s; nothing is acted on until it can be written", problem)
+        elif self.problem and not problem:
+            log.warning("the store can be written again")
+        self.problem = problem
 
     def _wake(self) -> None:
         self._changed.set()

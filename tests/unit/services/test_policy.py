@@ -171,7 +171,8 @@ def test_nothing_is_ever_restarted_while_any_gate_holds_and_the_first_is_named(g
 )
 def test_a_restart_means_that_every_fact_allowed_it(known: Facts):
     if decide(known) == Restart():
-        assert not (known.paused or known.is_self or known.infrastructure_event or known.failed_dependency)
+        assert (known.paused, known.is_self, known.infrastructure_event) == (False, False, False)
+        assert known.failed_dependency is None
         assert known.autonomy in (Level.MODERATE, Level.FULL)
         assert known.restartable
         assert known.restarts < (2 if known.autonomy is Level.FULL else 1)

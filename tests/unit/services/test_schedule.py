@@ -25,7 +25,7 @@ def test_nothing_watched_is_never_due():
 
 @pytest.mark.req("INFRA-01.2")
 def test_a_few_services_come_up_within_the_first_second_and_not_at_once():
-    schedule = Schedule({name: 60.0 for name in "abcd"}, NOW)
+    schedule = Schedule(dict.fromkeys("abcd", 60.0), NOW)
     assert times(schedule, NOW + 59) == [(NOW, "a"), (NOW + 0.25, "b"), (NOW + 0.5, "c"), (NOW + 0.75, "d")]
 
 
@@ -75,7 +75,7 @@ def test_missed_times_are_not_made_up_for(looked_at: float, following: float):
 
 
 def test_soon_brings_up_everything_named_at_once_and_only_once():
-    schedule = Schedule({name: 3600.0 for name in "abc"}, NOW)
+    schedule = Schedule(dict.fromkeys("abc", 3600.0), NOW)
     times(schedule, NOW + 10)
     schedule.soon("abc", NOW + 100)
     assert sorted(name for _, name in times(schedule, NOW + 102)) == ["a", "b", "c"]
