@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import ipaddress
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -20,7 +22,14 @@ from argus.yaml_lines import Document, Problem
 
 LATER = ("agents", "sessions", "bridge", "environments")
 """Sections whose parts are not built yet: accepted, and named in a notice, so that a file can be written once."""
-_LOOPBACK = {"localhost", "127.0.0.1", "::1", "0.0.0.0", "::"}  # noqa: S104 - names of ourselves, not a place to listen
+
+
+_FIRST_FORMAT = {
+    "interval": "intervalMs",
+    "timeout": "timeoutMs",
+    "failuresBeforeAction": "consecutiveFailsBeforeAlert",
+}
+"""What the file may have said where the model says something else."""
 
 
 class Server(Section):
@@ -87,8 +96,7 @@ def read(text: str, file: str) -> Config:
         return Config()
     if not isinstance(document.value, dict):
         raise yaml_lines.error([Problem((), document.line(()), "the file is a mapping of sections")], file)
-    # An empty section is all its defaults, as an empty file is.
-    document.value = {key: value for key, value in document.value.items() if value is not None}
+    document.value = _without_empty(document.value)
     problems = list(document.problems)
     try:
         config = Config.model_validate(document.value)
@@ -101,24 +109,44 @@ def read(text: str, file: str) -> Config:
     return config
 
 
+def _without_empty(value: Any) -> Any:
+    """An empty section is all its defaults, as an empty file is: `services:` with every entry commented out."""
+    if isinstance(value, dict):
+        return {key: _without_empty(one) for key, one in value.items() if one is not None}
+    return [_without_empty(one) for one in value] if isinstance(value, list) else value
+
+
 def json_schema() -> dict[str, Any]:
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Config.model_json_schema(by_alias=True)}
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Config.model_json_schema(by_alias=True)}
+    for one in (schema, *schema.get("$defs", {}).values()):
+        for key, field in one.get("properties", {}).items():
+            if key not in one.get("required", ()):
+                one["properties"][key] = _or_empty(field)
+    return schema
+
+
+def _or_empty(field: dict[str, Any]) -> dict[str, Any]:
+    said: dict[str, Any] = {key: field.pop(key) for key in ("title", "description", "default") if key in field}
+    choices = field.get("anyOf", [field])
+    return {**said, "anyOf": choices if {"type": "null"} in choices else [*choices, {"type": "null"}]}
 
 
 def _problems(invalid: ValidationError, document: Document) -> list[Problem]:
     found: dict[tuple[str | int, ...], Problem] = {}
     for one in invalid.errors(include_url=False):
-        path = _place(one["loc"], document.value)
+        path = _place(one["loc"], document.value, missing=one["type"] == "missing")
         found.setdefault(path, Problem(path, document.line(path), _message(one, path)))
     return list(found.values())
 
 
-def _place(location: tuple[int | str, ...], value: Any) -> tuple[str | int, ...]:
+def _place(location: tuple[int | str, ...], value: Any, *, missing: bool) -> tuple[str | int, ...]:
     """pydantic's location without the names of union members, which the file does not have."""
     path: list[str | int] = []
     for place, part in enumerate(location):
         if isinstance(value, dict):
-            if part not in value and place < len(location) - 1:
+            other = _FIRST_FORMAT.get(str(part))
+            part = other if other in value and part not in value else part
+            if part not in value and not (missing and place == len(location) - 1):
                 continue
             value = value.get(str(part))
         elif isinstance(value, list) and isinstance(part, int):
@@ -161,7 +189,7 @@ def _meaning(config: Config, document: Document) -> list[Problem]:
             first = document.line(("health", "services", places[service.name], "name"))
             problem(place, "name", f'"{service.name}" stands twice, first in line {first}')
         places.setdefault(service.name, place)
-        if service.host_name in _LOOPBACK and service.port_number == config.server.port:
+        if service.port_number == config.server.port and _is_here(service.host_name):
             problem(place, "name", f'"{service.name}" is Argus itself, which never watches or restarts itself')
     names = {service.name: service.depends_on for service in config.health.services}
     for place, service in enumerate(config.health.services):
@@ -176,6 +204,19 @@ def _meaning(config: Config, document: Document) -> list[Problem]:
         text = " -> ".join(circle)
         problem(places[circle[0]], "dependsOn", f"the dependencies form a circle: {text} (see also line {line})")
     return problems
+
+
+def _is_here(host: str) -> bool:
+    """Whether a host is this machine's loopback, however it is written."""
+    name = host.lower().strip("[]").rstrip(".")
+    if name == "localhost" or re.fullmatch(r"(127|0)(\.[0-9]+){0,3}", name):
+        return True
+    try:
+        address = ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    mapped = getattr(address, "ipv4_mapped", None)
+    return address.is_loopback or address.is_unspecified or bool(mapped and mapped.is_loopback)
 
 
 def _circle(names: Mapping[str, tuple[str, ...]]) -> list[str]:

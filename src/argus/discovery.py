@@ -24,5 +24,5 @@ def services(listeners: Iterable[Listener], *, own_port: int) -> tuple[TcpServic
 
 
 def _name(one: Listener) -> str:
-    program = re.sub(r"[^A-Za-z0-9_.-]+", "-", one.program).strip("-.")[:60] or "port"
+    program = re.sub(r"\.{2,}", ".", re.sub(r"[^A-Za-z0-9_.-]+", "-", one.program)).strip("-.")[:60] or "port"
     return f"{program}-{one.port}"

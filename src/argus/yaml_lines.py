@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +14,7 @@ from argus.core.errors import ArgusError, Code
 Path = tuple[str | int, ...]
 _NODES = 500_000
 _DEPTH = 100
+_DIGITS = 100
 """An alias can make a small file enormous; no honest file comes near this."""
 
 
@@ -21,18 +22,17 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
     """The safe loader with YAML 1.2's idea of what is not text."""
 
 
+_PATTERNS = {
+    "bool": re.compile(r"true|True|TRUE|false|False|FALSE"),
+    "null": re.compile(r"~|null|Null|NULL|"),
+    "int": re.compile(r"[-+]?(0|[1-9][0-9]*)"),
+    "float": re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][-+]?[0-9]{1,3})?"),
+}
+_FIRST = {"bool": "tTfF", "null": ["~", "n", "N", ""], "int": "-+0123456789", "float": "-+.0123456789"}
 _Loader.yaml_implicit_resolvers = {}
-for _tag, _pattern, _first in (
-    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
-    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
-    ("int", r"[-+]?(0|[1-9][0-9]*)", "-+0123456789"),
-    (
-        "float",
-        r"[-+]?([0-9]+\.[0-9]*([eE][-+]?[0-9]+)?|\.[0-9]+([eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+)",
-        "-+.0123456789",
-    ),
-):
-    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(rf"^(?:{_pattern})$"), list(_first))
+for _tag, _pattern in _PATTERNS.items():
+    _whole = re.compile(rf"^(?:{_pattern.pattern})$")
+    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", _whole, list(_FIRST[_tag]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +74,30 @@ class Broken(Exception):
         self.problems = problems
 
 
+def _check_depth(text: str) -> None:
+    """The composer recurses in C and would take the process with it on a file of nothing but brackets."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > _DEPTH:
+                raise Broken(
+                    [
+                        Problem(
+                            (),
+                            event.start_mark.line + 1 if event.start_mark else None,
+                            f"nested more than {_DEPTH} deep",
+                        )
+                    ]
+                )
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+
+
 def parse(text: str) -> Document:
     """Raises Broken when it cannot be read at all."""
     try:
+        _check_depth(text)
         node = yaml.compose(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -88,6 +109,14 @@ def parse(text: str) -> Document:
     if node is not None:
         document.value = _Build(document.lines, document.problems).value(node, (), 0)
     return document
+
+
+_VALUES: dict[str, Callable[[str], Any]] = {
+    "bool": lambda text: text.lower() == "true",
+    "null": lambda text: None,
+    "int": int,
+    "float": float,
+}
 
 
 class _Build:
@@ -128,17 +157,14 @@ class _Build:
 
     def _scalar(self, node: yaml.Node, path: Path, line: int) -> Any:
         text, tag = str(node.value), node.tag.removeprefix("tag:yaml.org,2002:")
-        match tag:
-            case "str":
-                return text
-            case "null":
-                return None
-            case "bool":
-                return text.lower() == "true"
-            case "int" if len(text) <= 100:
-                return int(text)
-            case "float" if len(text) <= 100:
-                return float(text)
+        if tag == "str":
+            return text
+        # An explicit tag may promise what the text does not hold: `!!int abc`.
+        if tag in _PATTERNS and len(text) <= _DIGITS and _PATTERNS[tag].fullmatch(text):
+            return _VALUES[tag](text)
+        if tag in _PATTERNS:
+            self._problems.append(Problem(path, line, f"{text[:40]!r} is no {tag}"))
+            return None
         self._problems.append(Problem(path, line, f"values of the kind {node.tag[:60]} are not read"))
         return None
 

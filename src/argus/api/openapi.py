@@ -39,7 +39,7 @@ def _describe(one: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
         "operationId": one.name,
         "summary": one.documentation.partition("\n")[0],
         "description": one.documentation,
-        "responses": {str(one.status): _ok(one, schemas), **_errors(one)},
+        "responses": {str(one.status): _ok(one, schemas), **_errors(_codes(one))},
     }
     rest = {name: schema for name, schema in fields.items() if name not in one.path_fields}
     if one.method == "GET":
@@ -75,8 +75,11 @@ def _schema(model: Any, schemas: dict[str, Any], mode: Any) -> dict[str, Any]:
     return made
 
 
-def _errors(one: Operation) -> dict[str, Any]:
-    codes = (*_ALWAYS, *_READS, *one.errors, *(_WITH_BODY if one.method != "GET" else ()))
+def _codes(one: Operation) -> tuple[Code, ...]:
+    return (*_ALWAYS, *_READS, *one.errors, *(_WITH_BODY if one.method != "GET" else ()))
+
+
+def _errors(codes: tuple[Code, ...]) -> dict[str, Any]:
     by_status: dict[int, list[str]] = {}
     for code in dict.fromkeys(codes):
         by_status.setdefault(REGISTRY[code].status, []).append(code.value)
@@ -119,6 +122,7 @@ def _events() -> dict[str, Any]:
         ("last", {"type": "integer", "minimum": 0, "maximum": 10000}, "Begin so many events back"),
         ("follow", {"type": "boolean"}, "false ends after what is there"),
     ]
+    refused = _errors((*_ALWAYS, *_READS, Code.CONFLICT))
     return {
         "operationId": "events",
         "summary": "The journal as server-sent events.",
@@ -126,6 +130,7 @@ def _events() -> dict[str, Any]:
             {"name": name, "in": "query", "schema": schema, "description": text} for name, schema, text in query
         ],
         "responses": {
-            "200": {"description": "The stream.", "content": {"text/event-stream": {"schema": {"type": "string"}}}}
+            **refused,
+            "200": {"description": "The stream.", "content": {"text/event-stream": {"schema": {"type": "string"}}}},
         },
     }

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 _COLOURS = {"up": "32", "down": "31;1", "degraded": "33", "unknown": "33", "pending": "2"}
-_CONTROL = dict.fromkeys((*range(32), *range(127, 160)), "·")
+_HIDING = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,9 @@ def show(verb: str, answer: Any) -> Shown:
 
 def clean(text: Any) -> str:
     """Text from services and agents is data: on a terminal it must not be able to move, colour or hide anything."""
-    return str(text).translate(_CONTROL)
+    from unicodedata import category
+
+    return "".join("·" if category(one) in _HIDING else one for one in str(text))
 
 
 def _coloured(state: str) -> str:
@@ -138,7 +140,7 @@ _TEXTS: dict[str, Callable[[Any], Shown]] = {
     "services resume": _pause,
     "incidents": _incidents,
     "explain": _explain,
-    "context": lambda answer: Shown(answer["text"].rstrip("\n")),
+    "context": lambda answer: Shown("\n".join(map(clean, answer["text"].rstrip("\n").split("\n")))),
     "autonomy": lambda answer: Shown(answer["level"]),
     "open": lambda answer: Shown(answer["url"]),
 }

@@ -22,7 +22,19 @@ class Message:
 
 def render(event: Event) -> Message | None:
     make = _TEXTS.get(event.name)
-    return make(event.data, event.timestamp) if make else None
+    return make(_flat(event.data), event.timestamp) if make else None
+
+
+def _flat(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Every text on one line: a name or an answer from outside cannot forge a line of the message."""
+    return {
+        key: " ".join(value.split())
+        if isinstance(value, str)
+        else [" ".join(str(one).split()) for one in value]
+        if isinstance(value, list)
+        else value
+        for key, value in data.items()
+    }
 
 
 def _failing(data: Mapping[str, Any], timestamp: int) -> list[str]:

@@ -116,11 +116,12 @@ async def context(house: House, ask: Nothing) -> ContextView:
 
 
 def _line(one: ServiceView) -> str:
+    detail = " ".join(one.detail.split())
     port = f" [{one.port}]" if one.port else ""
     # A service that fails and is not confirmed down yet is shown as failing: an agent is about to run into it.
-    failing = f" {one.failures}x ({one.detail})" if one.failures else ""
+    failing = f" {one.failures}x ({detail})" if one.failures else ""
     latency = f" ({one.latency_ms:.0f}ms)" if one.latency_ms is not None and not one.failures else ""
-    degraded = f" ({one.detail})" if one.state == Status.DEGRADED.value and not latency else ""
+    degraded = f" ({detail})" if one.state == Status.DEGRADED.value and not latency else ""
     return f"{one.name}: {one.state.upper()}{failing}{latency}{degraded}{port}"
 
 

@@ -34,8 +34,9 @@ class Schedule:
                 continue  # it was moved in the meantime, and stands in the heap a second time
             names.append(name)
             interval = self._intervals[name]
-            missed = int((now - at) // interval)
-            self._put(name, at + interval * (missed + 1))
+            following = at + interval * (int((now - at) // interval) + 1)
+            # Floats may round the division down just below a whole number.
+            self._put(name, following if following > now else following + interval)
         return names
 
     def next(self) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from argus.schema import PositiveDuration, Section, lasting
 from argus.services.checks import Service
@@ -16,8 +16,15 @@ class RestartBudget(Section):
     )
 
 
+def _first_format(schema: dict[str, Any]) -> None:
+    text = "The same as failuresBeforeAction, as the first configuration format called it."
+    schema["properties"]["consecutiveFailsBeforeAlert"] = {"type": "integer", "minimum": 1, "description": text}
+
+
 class Health(Section):
     """What is watched, and the limits of what is done about it."""
+
+    model_config = ConfigDict(json_schema_extra=_first_format)
 
     enabled: bool = Field(default=True, strict=True, description="false turns all checks off.")
     services: tuple[Service, ...] = Field(default=(), description="What is watched.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, TypeAdapter, WithJsonSchema, field_validator, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, WithJsonSchema, field_validator, model_validator
 
 from argus.host.seam import Failure, Host, ProbeFailed
 from argus.schema import Name, PositiveDuration, Section, lasting
@@ -22,8 +22,17 @@ def _none(value: Any) -> Any:
     return None if value == "none" else value
 
 
+def _first_format(schema: dict[str, Any]) -> None:
+    """The keys of the first configuration format, which are still read."""
+    number = {"type": "number", "exclusiveMinimum": 0}
+    for plain in ("interval", "timeout"):
+        schema["properties"][f"{plain}Ms"] = {**number, "description": f"The same as {plain}, in milliseconds."}
+
+
 class Service(Section):
     """One thing that is watched."""
+
+    model_config = ConfigDict(json_schema_extra=_first_format)
 
     name: Name = Field(description="How the service is called everywhere; unique.")
     interval: PositiveDuration = lasting("60s", "How often it is checked; intervalMs takes milliseconds.")
