@@ -144,7 +144,7 @@ def _place(location: tuple[int | str, ...], value: Any, *, missing: bool) -> tup
     path: list[str | int] = []
     for place, part in enumerate(location):
         if isinstance(value, dict):
-            other = _FIRST_FORMAT.get(str(part))
+            other = _FIRST_FORMAT.get(str(part), str(part))
             part = other if other in value and part not in value else part
             if part not in value and not (missing and place == len(location) - 1):
                 continue

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
+from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
@@ -19,12 +21,20 @@ class _Redacting(logging.Formatter):
         return self._redactor.text(super().format(record))
 
 
+class _Private(RotatingFileHandler):
+    """Readable by its owner alone. Not by a umask: the commands that Argus runs would inherit that."""
+
+    def _open(self) -> TextIOWrapper:
+        handle = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        return os.fdopen(handle, "a", encoding="utf-8")
+
+
 def set_up(folder: Path | None, redactor: Redactor) -> None:
     if folder is None:
         handler: logging.Handler = logging.StreamHandler(sys.stderr)
     else:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handler = RotatingFileHandler(folder / "argus.log", maxBytes=5_000_000, backupCount=3, encoding="utf-8")
+        handler = _Private(folder / "argus.log", maxBytes=5_000_000, backupCount=3, encoding="utf-8")
     handler.setFormatter(_Redacting(redactor))
     root = logging.getLogger()
     root.handlers[:] = [handler]

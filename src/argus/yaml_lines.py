@@ -81,15 +81,8 @@ def _check_depth(text: str) -> None:
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
             if depth > _DEPTH:
-                raise Broken(
-                    [
-                        Problem(
-                            (),
-                            event.start_mark.line + 1 if event.start_mark else None,
-                            f"nested more than {_DEPTH} deep",
-                        )
-                    ]
-                )
+                line = event.start_mark.line + 1 if event.start_mark else None
+                raise Broken([Problem((), line, f"nested more than {_DEPTH} deep")])
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
 

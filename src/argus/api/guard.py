@@ -91,12 +91,7 @@ class Guard:
         if scope["path"] in STREAMED:
             await self._app(scope, receive, send)
             return
-        limited = _Limited(receive, send)
-        try:
-            await self._app(scope, limited.receive, limited.send)
-        except _TooMuch:
-            if not limited.started:
-                await self._errors.response(_too_large())(scope, receive, send)
+        await self._app(scope, _Limited(receive), send)
 
     def _check_host(self, headers: Headers) -> None:
         """A page of another site whose name was made to point at loopback sends its own name here."""
@@ -159,26 +154,16 @@ def _is_address(name: str) -> bool:
     return True
 
 
-class _TooMuch(Exception):
-    pass
-
-
 class _Limited:
     """Counts a body that did not say its size."""
 
-    def __init__(self, receive: Receive, send: Send) -> None:
+    def __init__(self, receive: Receive) -> None:
         self._receive = receive
-        self._send = send
         self._size = 0
-        self.started = False
 
-    async def receive(self) -> Message:
+    async def __call__(self) -> Message:
         message = await self._receive()
         self._size += len(message.get("body", b""))
         if self._size > BODY_LIMIT:
-            raise _TooMuch
+            raise _too_large()
         return message
-
-    async def send(self, message: Message) -> None:
-        self.started = self.started or message["type"] == "http.response.start"
-        await self._send(message)

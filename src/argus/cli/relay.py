@@ -13,7 +13,7 @@ import time
 from typing import Any
 
 from argus import home
-from argus.cli.client import Daemon, find_or_start, token
+from argus.cli.client import Daemon, Refused, find_or_start, token
 from argus.cli.http import Connection
 from argus.core.errors import ArgusError, Code
 
@@ -26,6 +26,7 @@ class Relay:
     def __init__(self, config: str | None) -> None:
         self._config = config
         self._lock = threading.Lock()
+        self._output = threading.Lock()
         self._connection: Connection | None = None
         self._handshake: list[bytes] = []
         self._waiting: dict[str, bytes] = {}
@@ -41,37 +42,45 @@ class Relay:
     def _send(self, line: bytes) -> None:
         message = _message(line)
         method, number = message.get("method"), message.get("id")
-        for attempt in range(_TRIES):
-            with self._lock:
-                connection = self._connection
-                if connection is not None and number is not None and method is not None:
-                    self._waiting[json.dumps(number)] = line
-            try:
-                if connection is None:
-                    raise ConnectionError
-                connection.write(_chunk(line))
-                break
-            except OSError:
-                with self._lock:
-                    self._waiting.pop(json.dumps(number), None)
-                self._connect()
-                if attempt == _TRIES - 1:
-                    raise ArgusError(Code.NO_DAEMON, "the daemon cannot be reached") from None
+        asks = method is not None and number is not None
+        try:
+            self._deliver(line, json.dumps(number) if asks else None)
+        except (ArgusError, Refused, OSError) as error:
+            # The agent's session outlives the daemon: it hears why, and may ask again.
+            if asks:
+                self._say({"jsonrpc": "2.0", "id": number, "error": {"code": -32000, "message": str(error)}})
+            return
         if method in _HANDSHAKE:
             self._handshake = [one for one in self._handshake if _message(one).get("method") != method] + [line]
 
-    def _connect(self) -> None:
-        with self._lock:
-            daemon = find_or_start(self._config)
-            connection = _open(daemon, token(home.folder(os.environ)))
-            silenced = set()
-            for line in self._handshake:
-                number = _message(line).get("id")
+    def _deliver(self, line: bytes, number: str | None) -> None:
+        for _ in range(_TRIES):
+            connection = self._connection or self._connect()
+            with self._lock:
                 if number is not None:
-                    silenced.add(json.dumps(number))
+                    self._waiting[number] = line
+            try:
                 connection.write(_chunk(line))
+                return
+            except OSError:
+                with self._lock:
+                    self._connection = None
+                    self._waiting.pop(number or "", None)
+        raise ArgusError(Code.NO_DAEMON, "the daemon cannot be reached")
+
+    def _connect(self) -> Connection:
+        daemon = find_or_start(self._config)
+        connection = _open(daemon, token(home.folder(os.environ)))
+        silenced = set()
+        for line in self._handshake:
+            number = _message(line).get("id")
+            if number is not None:
+                silenced.add(json.dumps(number))
+            connection.write(_chunk(line))
+        with self._lock:
             self._connection = connection
         threading.Thread(target=self._receive, args=(connection, silenced), daemon=True).start()
+        return connection
 
     def _receive(self, connection: Connection, silenced: set[str]) -> None:
         kept = b""
@@ -93,7 +102,7 @@ class Relay:
             unanswered, self._waiting = list(self._waiting), {}
         if not self._ended.is_set():
             for number in unanswered:
-                _write({"jsonrpc": "2.0", "id": json.loads(number), "error": _LOST})
+                self._say({"jsonrpc": "2.0", "id": json.loads(number), "error": _LOST})
 
     def _pass_on(self, line: bytes, silenced: set[str]) -> None:
         message = _message(line)
@@ -104,8 +113,15 @@ class Relay:
         if number is not None:
             with self._lock:
                 self._waiting.pop(number, None)
-        sys.stdout.buffer.write(line + b"\n")
-        sys.stdout.buffer.flush()
+        self._write(line)
+
+    def _say(self, message: dict[str, Any]) -> None:
+        self._write(json.dumps(message).encode())
+
+    def _write(self, line: bytes) -> None:
+        with self._output:
+            sys.stdout.buffer.write(line + b"\n")
+            sys.stdout.buffer.flush()
 
     def _finish(self) -> None:
         """The agent closed its side: what it asked before still gets its answer, then the daemon hears of the end."""
@@ -150,8 +166,3 @@ def _message(line: bytes) -> dict[str, Any]:
     except ValueError:
         return {}
     return message if isinstance(message, dict) else {}
-
-
-def _write(message: dict[str, Any]) -> None:
-    sys.stdout.buffer.write(json.dumps(message).encode() + b"\n")
-    sys.stdout.buffer.flush()
