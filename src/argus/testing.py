@@ -101,11 +101,16 @@ class FakeHost:
 
     async def http(self, request: HttpRequest, *, timeout: float) -> HttpReply:
         parts = urlsplit(request.url)
-        answers = await self._reach(parts.port or 80, timeout)
+        answers = self.ports.get(parts.port or 80, Answers(failure=Failure.REFUSED))
+        await self._reach(answers, timeout)
         return HttpReply(answers.status, answers.latency, answers.body[: request.body_limit])
 
     async def tcp(self, host: str, port: int, *, timeout: float) -> float:
-        return (await self._reach(port, timeout)).latency
+        answers = self.ports.get(port, Answers(failure=Failure.REFUSED))
+        # The kernel accepts for a server that then hangs, hangs up, or speaks something else.
+        if answers.hangs or answers.failure in (Failure.NOT_HTTP, Failure.CLOSED):
+            answers = Answers()
+        return (await self._reach(answers, timeout)).latency
 
     async def run(self, argv: list[str], *, timeout: float, log: str) -> Ran:
         self.started.append(argv)
@@ -120,8 +125,7 @@ class FakeHost:
         except TimeoutError:
             return Ran(None, "", loop.time() - began, f"not finished within {timeout:g} s")
 
-    async def _reach(self, port: int, timeout: float) -> Answers:
-        answers = self.ports.get(port, Answers(failure=Failure.REFUSED))
+    async def _reach(self, answers: Answers, timeout: float) -> Answers:
         if answers.hangs or answers.latency > timeout:
             await asyncio.sleep(timeout)
             raise ProbeFailed(Failure.TIMEOUT, f"no answer within {timeout:g} s")

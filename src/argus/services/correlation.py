@@ -22,6 +22,7 @@ class Event:
     opened: float
     services: tuple[str, ...]
     window: float
+    cause: str = ""
     quiet_since: float | None = None
     """Since when fewer than the threshold are failing."""
 
@@ -45,7 +46,7 @@ class Correlator:
 
     def restore(self, incident: Incident) -> None:
         names = tuple(name for name in incident.data.get("services", ()) if name in self._intervals)
-        self.event = Event(incident.id, incident.opened, names, self._window(names))
+        self.event = Event(incident.id, incident.opened, names, self._window(names), incident.cause)
 
     async def look(self, healths: Mapping[str, Health], now: float) -> None:
         """After a reading that could begin or end an event."""
@@ -64,20 +65,21 @@ class Correlator:
 
     async def _declare(self, names: list[str]) -> None:
         fault = await self._own_fault()
-        event = Event(self._tools.new_id(), self._tools.clock.wall(), tuple(names), self._window(names))
+        id = self._tools.new_id()
         draft = (
-            reports.infrastructure_event(event.incident, names, "reachable")
+            reports.infrastructure_event(id, names, "reachable")
             if fault is None
-            else reports.own_fault(event.incident, names, fault)
+            else reports.own_fault(id, names, fault)
         )
-        incident = Incident(event.incident, self.KIND, "", event.opened, None, draft.type, {"services": names})
+        event = Event(id, self._tools.clock.wall(), tuple(names), self._window(names), draft.type)
+        incident = Incident(id, self.KIND, "", event.opened, None, event.cause, {"services": names})
         await self._tools.store.commit(PutIncident(incident), Append(draft))
         self.event = event
 
     async def _end(self, event: Event, still_failing: list[str]) -> None:
         names = list(event.services)
         data = {"services": names, "stillFailing": still_failing}
-        incident = Incident(event.incident, self.KIND, "", event.opened, self._tools.clock.wall(), "", data)
+        incident = Incident(event.incident, self.KIND, "", event.opened, self._tools.clock.wall(), event.cause, data)
         report = reports.infrastructure_event_ended(event.incident, names, still_failing)
         await self._tools.store.commit(PutIncident(incident), Append(report))
         self.event = None

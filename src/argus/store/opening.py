@@ -14,6 +14,8 @@ from argus.core.clock import Clock, milliseconds, stamp
 from argus.core.errors import ArgusError, Code
 from argus.store import queries
 
+_APPLICATION = 0x41524755
+"""In the file's header: ARGU."""
 _BUSY = 5.0
 """Seconds that a commit waits for another process's lock on the file."""
 
@@ -38,25 +40,53 @@ def open_files(path: Path | None, clock: Clock, token: Callable[[], str] | None)
     set_aside = None
     try:
         writer = _connect(path)
-        _migrate(writer)
-    except sqlite3.OperationalError as error:
+        try:
+            _prepare(writer, path)
+        except sqlite3.DatabaseError as error:
+            if path is None or isinstance(error, sqlite3.OperationalError):
+                raise
+            # Before it is closed: closing would take the write-ahead log away.
+            set_aside = _put_aside(path, milliseconds(clock.wall()))
+            writer.close()
+            writer = _connect(path)
+            _prepare(writer, path)
+            now = stamp(clock)
+            # Nobody knows any more what was spent: for one window, everything counts as spent.
+            mark = {"boot_id": now.boot_id, "boot": now.boot, "wall": now.wall, "kept": str(set_aside)}
+            queries.put_setting(writer, "store.set_aside", mark)
+        epoch = queries.setting(writer, "epoch")
+        if epoch is None:
+            epoch = token()
+            queries.put_setting(writer, "epoch", epoch)
+        reader = writer if path is None else _connect(path)
+    except sqlite3.Error as error:
         raise ArgusError(Code.STORE_UNAVAILABLE, f"the store cannot be opened: {error}", path=str(path)) from None
-    except sqlite3.DatabaseError:
-        if path is None:
-            raise
-        set_aside = _put_aside(path, milliseconds(clock.wall()))
-        writer = _connect(path)
-        _migrate(writer)
-        now = stamp(clock)
-        # Nobody knows any more what was spent: for one window, everything counts as spent.
-        mark = {"boot_id": now.boot_id, "boot": now.boot, "wall": now.wall, "kept": str(set_aside)}
-        queries.put_setting(writer, "store.set_aside", mark)
-    epoch = queries.setting(writer, "epoch")
-    if epoch is None:
-        epoch = token()
-        queries.put_setting(writer, "epoch", epoch)
-    reader = writer if path is None else _connect(path)
     return Opened(writer, reader, str(epoch), set_aside)
+
+
+def _prepare(db: sqlite3.Connection, path: Path | None) -> None:
+    """Raises DatabaseError for a damaged file, and OperationalError for one that cannot be used just now."""
+    try:
+        (found,) = db.execute("PRAGMA quick_check(1)").fetchone()
+        if found != "ok":
+            raise sqlite3.DatabaseError(found)
+        _check_owner(db, path)
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = FULL")
+        _migrate(db)
+    except (ArgusError, sqlite3.OperationalError):
+        db.close()
+        raise
+
+
+def _check_owner(db: sqlite3.Connection, path: Path | None) -> None:
+    """Another program's database is left as it is."""
+    (tables,) = db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+    (owner,) = db.execute("PRAGMA application_id").fetchone()
+    if tables and owner != _APPLICATION:
+        raise ArgusError(
+            Code.STORE_UNAVAILABLE, "the file is another program's database; nothing was changed", path=str(path)
+        )
 
 
 def _connect(path: Path | None) -> sqlite3.Connection:
@@ -69,17 +99,13 @@ def _connect(path: Path | None) -> sqlite3.Connection:
         raise ArgusError(
             Code.STORE_UNAVAILABLE, f"the store cannot be opened: {error.strerror}", path=str(path)
         ) from None
-    db = sqlite3.connect(path, timeout=_BUSY, isolation_level=None, check_same_thread=False, cached_statements=64)
-    db.execute("PRAGMA journal_mode = WAL")
-    db.execute("PRAGMA synchronous = FULL")
-    return db
+    return sqlite3.connect(path, timeout=_BUSY, isolation_level=None, check_same_thread=False, cached_statements=64)
 
 
 def _migrate(db: sqlite3.Connection) -> None:
     known = migrations()
     version = int(db.execute("PRAGMA user_version").fetchone()[0])
     if version > len(known):
-        db.close()
         raise ArgusError(
             Code.STORE_UNAVAILABLE,
             f"a newer Argus wrote the store (version {version}, this one knows {len(known)}); nothing was changed",
@@ -88,7 +114,10 @@ def _migrate(db: sqlite3.Connection) -> None:
         )
     for number, script in enumerate(known[version:], start=version + 1):
         try:
-            db.executescript(f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;")
+            db.executescript(
+                f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {number};\n"
+                f"PRAGMA application_id = {_APPLICATION};\nCOMMIT;"
+            )
         except sqlite3.Error:
             if db.in_transaction:
                 db.execute("ROLLBACK")

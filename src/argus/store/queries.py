@@ -23,10 +23,10 @@ def carry_out(db: sqlite3.Connection, write: records.Write, epoch: str, now: int
     match write:
         case records.Append(draft):
             data = redactor.value(draft.data)
-            subject = redactor.text(draft.subject)
+            subject, incident = _text(redactor.text(draft.subject)), data.get("incident")
             made = db.execute(
                 "INSERT INTO journal (timestamp, channel, type, subject, incident, data) VALUES (?, ?, ?, ?, ?, ?)",
-                (now, draft.channel, draft.type, subject, data.get("incident"), _json(data)),
+                (now, draft.channel, draft.type, subject, _text(incident) if incident else None, _json(data)),
             )
             return Event(int(made.lastrowid or 0), epoch, now, draft.channel, draft.type, subject, data)
         case records.OpenAct(act):
@@ -53,7 +53,7 @@ def carry_out(db: sqlite3.Connection, write: records.Write, epoch: str, now: int
                     incident.subject,
                     incident.opened,
                     incident.closed,
-                    redactor.text(incident.cause),
+                    _text(redactor.text(incident.cause)),
                     _json(redactor.value(incident.data)),
                 ),
             )
@@ -168,6 +168,11 @@ def _act(row: tuple[Any, ...]) -> Act:
 def _incident(row: tuple[Any, ...]) -> Incident:
     id, kind, subject, opened, closed, cause, data = row
     return Incident(id, kind, subject, opened, closed, cause, json.loads(data))
+
+
+def _text(text: str) -> str:
+    """Half a character, as a broken name may hold, cannot be stored: it becomes a question mark."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _json(value: Mapping[str, Any] | Any) -> str:

@@ -29,6 +29,8 @@ from argus.store.records import Act, Condition, Cursor, Incident, Write
 
 T = TypeVar("T")
 log = logging.getLogger("argus")
+_THE_STORES_FAULT = (sqlite3.OperationalError, sqlite3.InternalError)
+"""Anything else that goes wrong with one commit is its own fault, and says nothing about the store."""
 _WAITING = 10_000
 """Commits that may wait for the writer. Beyond that the store does not keep up, and that is said."""
 _BATCH = 256
@@ -200,7 +202,10 @@ class SqliteStore:
                 event = queries.carry_out(db, write, self.epoch, milliseconds(self._clock.wall()), self._redactor)
                 if event is not None:
                     job.events.append(event)
-        except (ArgusError, sqlite3.IntegrityError, TypeError, ValueError) as error:
+        except Exception as error:
+            # `type` and not isinstance: a damaged file is a plain DatabaseError, and a bad value a subclass of it.
+            if isinstance(error, _THE_STORES_FAULT) or type(error) is sqlite3.DatabaseError:
+                raise
             db.execute("ROLLBACK TO job")
             job.events.clear()
             job.error = error
