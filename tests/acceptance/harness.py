@@ -147,8 +147,10 @@ class Stream:
         self._connection.close()
 
     def __iter__(self) -> Iterator[Event]:
-        """Events as they come, to the end of the connection; at most the deadline for each."""
+        """Events as they come, to the end of the connection. The deadline is for all of them: comments that keep the
+        connection alive do not move it."""
         fields: dict[str, str] = {}
+        until = time.monotonic() + DEADLINE
         while line := self._line():
             text = line.decode().rstrip("\n")
             if text and not text.startswith(":"):
@@ -157,6 +159,8 @@ class Stream:
             elif not text and "data" in fields:
                 yield Event(fields.get("id", ""), fields.get("event", ""), json.loads(fields["data"]))
                 fields = {}
+            if time.monotonic() > until:
+                raise TimeoutError(f"the stream goes on after {DEADLINE:g} s")
 
     def _line(self) -> bytes:
         try:
@@ -165,22 +169,20 @@ class Stream:
             return b""  # the daemon was killed
 
     def take(self, count: int) -> list[Event]:
-        events = []
-        for event in self:
-            events.append(event)
-            if len(events) == count:
-                return events
-        raise AssertionError(f"the stream ended after {len(events)} of {count} events")
+        return self._collect(lambda events: len(events) == count, f"{count} events")
 
     def until(self, matches: Callable[[Event], bool], what: str) -> list[Event]:
         """All that came, up to the one that matches."""
-        began, events = time.monotonic(), []
-        for event in self:
-            events.append(event)
-            if matches(event):
-                return events
-            assert time.monotonic() - began < DEADLINE, f"{what} did not come; these did: {events}"
-        raise AssertionError(f"the stream ended before {what}; these came: {events}")
+        return self._collect(lambda events: matches(events[-1]), what)
+
+    def _collect(self, enough: Callable[[list[Event]], bool], what: str) -> list[Event]:
+        events: list[Event] = []
+        with contextlib.suppress(TimeoutError):
+            for event in self:
+                events.append(event)
+                if enough(events):
+                    return events
+        raise AssertionError(f"the stream ended or was silent before {what}; these came: {events}")
 
 
 class Argus:

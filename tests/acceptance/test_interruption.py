@@ -41,7 +41,7 @@ def test_killed_between_intent_and_outcome_with_the_service_repaired_it_is_verif
 def test_killed_between_intent_and_outcome_with_the_service_still_down_it_is_escalated_and_not_repeated(
     argus: Argus, web: WebServer
 ) -> None:
-    argus.configure([web.service("block")])
+    argus.configure([web.service("block", interval="100ms")])
     argus.up()
     argus.wait_until("web", "up")
     web.kill()

@@ -22,7 +22,6 @@ def policy(reply: Reply) -> dict[str, list[str]]:
     return {words[0]: words[1:] for words in parts}
 
 
-@pytest.mark.req("IF-04")
 def test_the_page_needs_no_token_and_nothing_from_elsewhere(running: Argus) -> None:
     page = running.rest("GET", "/", token=False)
     assert page.status == 200
@@ -55,7 +54,6 @@ def session(reply: Reply) -> SimpleCookie:
     return SimpleCookie(reply.headers["Set-Cookie"])
 
 
-@pytest.mark.req("IF-02")
 def test_the_link_logs_in_once_and_its_cookie_opens_the_api(running: Argus) -> None:
     link = running.cli("open").stdout.strip()
     assert link.startswith(f"{running.url}/login?code=")
