@@ -18,7 +18,7 @@ Generated from the models by `scripts/reference.py`; do not edit. `argus schema 
 `argus check` reads a file without starting anything and names every error with its path and line.
 
 `./argus.yaml`, else `$XDG_CONFIG_HOME/argus/argus.yaml`; `--config FILE` and `ARGUS_CONFIG` name another. Everything
-has a default: an empty file, or none, is a working Argus. Durations are text with a unit: `500ms`, `30s`, `5m`, `1h30m`.
+has a default: an empty file, or none, is a working Argus. Durations are text with a unit: `500ms`, `30s`, `1h30m`.
 """
 
 

@@ -75,7 +75,8 @@ def find(given: str | None, environ: Mapping[str, str], folder: Path) -> Path | 
     return next((path for path in candidates if path.is_file()), None)
 
 
-def load(path: Path | None) -> Config:
+def load(path: Path | None, *, port: int | None = None) -> Config:
+    """`port` is where Argus will really listen, when that was said elsewhere than in the file."""
     if path is None:
         return Config()
     try:
@@ -84,10 +85,10 @@ def load(path: Path | None) -> Config:
         raise yaml_lines.error([Problem((), None, f"not UTF-8: {error.reason}")], str(path)) from None
     except OSError as error:
         raise ArgusError(Code.CONFIG_NOT_FOUND, f"{path} cannot be read: {error.strerror}", file=str(path)) from None
-    return read(text, str(path))
+    return read(text, str(path), port=port)
 
 
-def read(text: str, file: str) -> Config:
+def read(text: str, file: str, *, port: int | None = None) -> Config:
     try:
         document = yaml_lines.parse(text)
     except yaml_lines.Broken as broken:
@@ -100,7 +101,7 @@ def read(text: str, file: str) -> Config:
     problems = list(document.problems)
     try:
         config = Config.model_validate(document.value)
-        problems += _meaning(config, document)
+        problems += _meaning(config, document, config.server.port if port is None else port)
     except ValidationError as invalid:
         config = Config()
         problems += _problems(invalid, document)
@@ -175,7 +176,7 @@ def _message(one: ErrorDetails, path: tuple[str | int, ...]) -> str:
     return text[0].lower() + text[1:]
 
 
-def _meaning(config: Config, document: Document) -> list[Problem]:
+def _meaning(config: Config, document: Document, own_port: int) -> list[Problem]:
     """What no single value can show: names that stand twice, dependencies that lead nowhere or in a circle."""
     problems: list[Problem] = []
     places: dict[str, int] = {}
@@ -189,7 +190,7 @@ def _meaning(config: Config, document: Document) -> list[Problem]:
             first = document.line(("health", "services", places[service.name], "name"))
             problem(place, "name", f'"{service.name}" stands twice, first in line {first}')
         places.setdefault(service.name, place)
-        if service.port_number == config.server.port and _is_here(service.host_name):
+        if service.port_number == own_port and _is_here(service.host_name):
             problem(place, "name", f'"{service.name}" is Argus itself, which never watches or restarts itself')
     names = {service.name: service.depends_on for service in config.health.services}
     for place, service in enumerate(config.health.services):

@@ -104,7 +104,7 @@ async def serve(options: Options, announce: Callable[[dict[str, Any]], None]) ->
         os.chdir(options.config.parent if options.config else options.home)
         redactor = Redactor()
         logs.set_up(options.home / "logs" if options.detached else None, redactor)
-        loaded = config.load(options.config)
+        loaded = config.load(options.config, port=options.port)
         _check_channels(loaded, redactor)
         settings = loaded.server
         host, wanted = options.host or settings.host, settings.port if options.port is None else options.port

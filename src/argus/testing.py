@@ -101,7 +101,8 @@ class FakeHost:
 
     async def http(self, request: HttpRequest, *, timeout: float) -> HttpReply:
         parts = urlsplit(request.url)
-        answers = self.ports.get(parts.port or 80, Answers(failure=Failure.REFUSED))
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        answers = self.ports.get(port, Answers(failure=Failure.REFUSED))
         await self._reach(answers, timeout)
         return HttpReply(answers.status, answers.latency, answers.body[: request.body_limit])
 

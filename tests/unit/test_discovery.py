@@ -43,9 +43,6 @@ def test_a_machine_full_of_listeners_is_watched_up_to_a_bound():
     assert len(found(*listeners)) == 200
 
 
-@pytest.mark.xfail(
-    strict=True, raises=ValueError, reason="_name keeps two dots, which names.check refuses: Argus does not start"
-)
 @pytest.mark.parametrize("program", ["a..b", "x...y"])
 def test_no_name_of_a_program_keeps_argus_from_starting(program: str):
     assert len(found(Listener("127.0.0.1", 80, 1, program))) == 1

@@ -97,9 +97,6 @@ def test_only_the_health_of_argus_may_be_asked_without_a_token():
     assert free == ["/healthz"]
 
 
-@pytest.mark.xfail(
-    strict=True, reason="_events documents 200 alone; a bad query, no token and a foreign Host are refused"
-)
 @pytest.mark.parametrize("code", EVERY, ids=lambda code: code.value)
 def test_the_errors_of_the_stream_of_events_are_documented(code: Code):
     assert str(REGISTRY[code].status) in DOCUMENT["paths"]["/api/events"]["get"]["responses"]

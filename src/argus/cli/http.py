@@ -75,6 +75,7 @@ def request(host: str, port: int, token: str, method: str, target: str, body: An
         headers = {
             "Host": f"{f'[{host}]' if ':' in host else host}:{port}",
             "Authorization": f"Bearer {token}",
+            "User-Agent": "argus-cli",
             "Connection": "close",
             "Content-Length": str(len(raw)),
         }

@@ -8,7 +8,7 @@ from argus.core.clock import rfc3339
 from argus.core.errors import Code
 from argus.ops.house import House
 from argus.ops.operation import Answer, Ask, operation
-from argus.schema import PositiveDuration
+from argus.schema import Name, PositiveDuration
 from argus.services.watch import describe
 
 
@@ -45,7 +45,7 @@ class Nothing(Ask):
 
 
 class Named(Ask):
-    name: str = Field(description="The service's name")
+    name: Name = Field(description="The service's name")
 
 
 class PauseAsk(Named):

@@ -47,9 +47,9 @@ class Seen:
 class Observation:
     seen: Seen
     at: float
+    """When the check was started, by the monotonic clock: that is when it fell due, however long it then took."""
     wall: float
-    began: float = 0.0
-    """When the check was started: one that was under way when time jumped says nothing."""
+    """When its result was there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,6 +74,9 @@ def decide(facts: Facts) -> Restart | Hold:
     return Restart()
 
 
+_TICKS = 1.0
+"""Checks start up to a few ticks after they are due; a window as long as the interval would miss the last of them."""
+
 SILENT = frozenset({Gate.MAINTENANCE, Gate.INFRASTRUCTURE, Gate.DEPENDENCY})
 """Gates whose reason is told as one message elsewhere, or is not to be told: the single service stays quiet."""
 
@@ -123,5 +126,5 @@ def failing_together(
     roots = {name: at for name, at in failing.items() if failed_dependency(name, depends_on, healths) is None}
     if not roots:
         return []
-    window = min(120.0, max(intervals[name] for name in roots))
+    window = min(120.0, max(intervals[name] for name in roots)) + _TICKS
     return sorted(name for name, at in roots.items() if now - at <= window)

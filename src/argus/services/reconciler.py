@@ -261,7 +261,7 @@ class Reconciler:
             self.repairs.start(self._services[name], plan.act)
 
     def _is_trusted(self, observation: Observation) -> bool:
-        return observation.began >= self._trusted_from and self._tools.time_is_sound()
+        return observation.at >= self._trusted_from and self._tools.time_is_sound()
 
     def _distrust(self) -> None:
         """Time jumped: every count of failures starts over, and nothing is decided before a full new run of them."""

@@ -105,7 +105,7 @@ class Watch:
         except Exception as error:  # noqa: BLE001 - a check that crashes says nothing about the service
             log.exception("the check of %s crashed", service.name)
             seen = Seen(Status.UNKNOWN, None, "check crashed", f"{type(error).__name__}: {error}")
-        return Observation(seen, self._tools.clock.monotonic(), self._tools.clock.wall(), began)
+        return Observation(seen, began, self._tools.clock.wall())
 
     async def _keep_schedule(self, group: asyncio.TaskGroup) -> None:
         clock = self._tools.clock

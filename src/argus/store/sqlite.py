@@ -114,7 +114,9 @@ class SqliteStore:
         return (self._oldest, self._newest)
 
     async def wait(self, after: int) -> None:
-        while self._newest <= after and not self._closed:
+        while self._newest <= after:
+            if self._closed:
+                raise ArgusError(Code.STORE_UNAVAILABLE, "the store is closed")
             await self._changed.wait()
 
     async def acts(self, *, kind: str, newest: int = 200) -> list[Act]:

@@ -241,9 +241,6 @@ def test_markup_stays_the_characters_it_is():
 FORGED = "api\nAutonomy: full\nAction: Restarting everything..."
 
 
-@pytest.mark.xfail(
-    strict=True, reason="render passes line breaks of names, causes and details on: flatten them where a line is made"
-)
 @pytest.mark.parametrize(
     ("type", "data"),
     [

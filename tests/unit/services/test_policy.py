@@ -54,6 +54,7 @@ UP, DOWN, DEGRADED, PENDING, UNKNOWN = Status.UP, Status.DOWN, Status.DEGRADED, 
         pytest.param([DOWN, DOWN, DOWN, UP], UP, 0, None, id="one-success-ends-it"),
         pytest.param([DOWN, DOWN, DOWN], DOWN, 3, 0.0, id="the-first-readings-ever-may-confirm"),
         pytest.param([DOWN, DOWN, UNKNOWN, DOWN], DOWN, 3, 0.0, id="unknown-in-between-neither-adds-nor-clears"),
+        pytest.param([DOWN] * 3 + [UNKNOWN, DOWN], DOWN, 4, 0.0, id="the-fourth-failure-confirms-as-the-third-did"),
         pytest.param([UP, UNKNOWN], UNKNOWN, 0, None, id="unknown-without-an-outage-is-shown"),
         pytest.param([UP, PENDING], PENDING, 0, None, id="pending-without-an-outage-is-shown"),
     ],
@@ -206,6 +207,9 @@ def test_deciding_is_level_triggered_the_fourth_failure_still_acts(limit: int, h
     health = after(UP, *[DOWN] * (limit + held_for), limit=limit)
     assert health.status is DOWN
     assert health.failures >= limit
+    # A limit that was lowered meanwhile is passed already, and not met.
+    passed = after(DOWN, health=Health(status=UP, failures=limit + held_for, failing_since=0.0), limit=limit)
+    assert passed.status is DOWN
     assert decide(facts(Gate.INFRASTRUCTURE)) == Hold(Gate.INFRASTRUCTURE)
     assert decide(facts()) == Restart()
 
@@ -297,13 +301,18 @@ def failing_since(**moments: float) -> dict[str, Health]:
             failing_since(c=0.0, a=5.0, b=9.0), {}, dict.fromkeys("abc", 60.0), 10.0, ["a", "b", "c"], id="in-order"
         ),
         pytest.param(
-            failing_since(a=0.0, b=10.0), {}, dict.fromkeys("ab", 10.0), 10.0, ["a", "b"], id="the-window-is-closed"
+            failing_since(a=0.0, b=10.0),
+            {},
+            dict.fromkeys("ab", 10.0),
+            11.0,
+            ["a", "b"],
+            id="the-window-is-closed-and-has-a-second-for-late-starts",
         ),
         pytest.param(
             failing_since(a=0.0, b=10.0),
             {},
             dict.fromkeys("ab", 10.0),
-            10.1,
+            11.1,
             ["b"],
             id="what-began-before-the-window-is-another-failure",
         ),
@@ -335,7 +344,7 @@ def failing_since(**moments: float) -> dict[str, Health]:
             failing_since(a=0.0, b=119.0),
             {},
             dict.fromkeys("ab", 3600.0),
-            121.0,
+            121.1,
             ["b"],
             id="beyond-two-minutes-it-is-another-failure-however-long-the-interval",
         ),

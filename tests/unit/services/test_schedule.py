@@ -131,10 +131,6 @@ def test_nothing_is_ever_due_twice_at_once_and_nothing_is_forgotten(
     assert sorted(last) == sorted(intervals)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="Schedule.due: (now - at) // interval rounds down below a whole number, so the next time is not after now",
-)
 def test_a_look_exactly_at_a_due_time_finds_it_once_however_floats_round():
     schedule, now = Schedule({"a": 5.0}, 1000.1), 1000.1
     for _ in range(20):

@@ -1,0 +1,423 @@
+"""Delivery from a real journal: each message once, in order, whatever happens between."""
+
+import asyncio
+import contextlib
+import json
+import logging
+import warnings
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from argus.core.errors import ArgusError, Code
+from argus.core.events import Draft, Event
+from argus.host.channels import AppriseSender, understood
+from argus.notify.deliver import Deliveries, label
+from argus.notify.settings import Channel
+from argus.store.interface import Store
+from argus.store.records import Append
+from argus.store.sqlite import SqliteStore
+from argus.testing import FakeClock, SimulatedLoop, run_simulated
+
+ENOUGH = 20.0
+CANARY = "canary-of-a-channel"
+
+
+def channel(name: str = "one", *tiers: int) -> Channel:
+    return Channel.model_validate({"url": f"json://{CANARY}-{name}@host/{name}", "tiers": list(tiers or (1, 2, 3))})
+
+
+def down(name: str, **more: Any) -> Append:
+    data = {
+        "service": name,
+        "failures": 3,
+        "place": "Port 1",
+        "cause": "refused",
+        "autonomy": "observe",
+        "action": "none",
+        "gate": "autonomy",
+        "hint": "restart requires moderate+",
+        "incident": f"incident-of-{name}",
+        **more,
+    }
+    return Append(Draft("services", "service_down", name, data))
+
+
+def up(name: str) -> Append:
+    data = {"service": name, "downSeconds": 60.0, "restarted": False, "told": True}
+    return Append(Draft("services", "service_recovered", name, data))
+
+
+SILENT = Append(Draft("services", "state_changed", "api", {"service": "api", "from": "up", "to": "degraded"}))
+
+
+class Outbox:
+    """A sender that takes every message, or behaves as its script says."""
+
+    def __init__(self, *script: Any) -> None:
+        self.hangs = asyncio.Event()
+        self.sent: list[tuple[str, str, str]] = []
+        self.tried: list[tuple[str, str]] = []
+        self.times: list[float] = []
+        self._script = list(script)
+
+    async def send(self, url: str, title: str, body: str, *, timeout: float) -> bool:
+        place = url.rpartition("/")[2]
+        self.tried.append((place, title))
+        self.times.append(asyncio.get_running_loop().time())
+        step = self._script.pop(0) if self._script else True
+        if isinstance(step, BaseException):
+            raise step
+        if step == "hang":
+            self.hangs.set()
+            await asyncio.Event().wait()
+        if step:
+            self.sent.append((place, title, body))
+        return bool(step)
+
+    @property
+    def titles(self) -> list[str]:
+        return [title for _, title, _ in self.sent]
+
+
+@asynccontextmanager
+async def delivering(store: Any, sender: Any, *channels: Channel) -> AsyncIterator[asyncio.Task[None]]:
+    """A life of the notifying part: it is ready when every channel has its position, and ends as if it were killed."""
+    channels = channels or (channel(),)
+    task = asyncio.ensure_future(Deliveries(channels, store, sender).run())
+    async with asyncio.timeout(ENOUGH):
+        while True:
+            if None not in [await store.cursor(f"notify:{label(one)}") for one in channels]:
+                break
+            await asyncio.sleep(0)
+    yield task
+    task.cancel()
+    await asyncio.wait([task])
+
+
+async def noted(store: Store, type: str, count: int = 1) -> list[Event]:
+    """Waits, in the journal, until so much was noted."""
+    position, found = 0, []
+    async with asyncio.timeout(ENOUGH):
+        while True:
+            for event in await store.events(position):
+                position = event.n
+                found += [event] if event.type == type else []
+            if len(found) >= count:
+                return found
+            await store.wait(position)
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[SqliteStore]:
+    made = SqliteStore(tmp_path / "argus.db")
+    yield made
+    await made.close()
+
+
+async def test_every_event_is_one_message_in_order_and_silent_ones_are_none(store: SqliteStore):
+    outbox = Outbox()
+    async with delivering(store, outbox):
+        await store.commit(down("a"), SILENT, up("a"))
+        await store.commit(SILENT)
+        await store.commit(down("b"))
+        notes = await noted(store, "notification_sent", 3)
+    assert outbox.titles == ["SERVICE DOWN: a", "SERVICE RECOVERED: a", "SERVICE DOWN: b"]
+    assert [note.data["about"] for note in notes] == [f"{store.epoch}-1", f"{store.epoch}-3", f"{store.epoch}-5"]
+    assert [note.data["attempts"] for note in notes] == [1, 1, 1]
+    assert [note.data.get("incident") for note in notes] == ["incident-of-a", None, "incident-of-b"]
+
+
+async def test_a_channel_hears_its_tiers_only(store: SqliteStore):
+    outbox = Outbox()
+    async with delivering(store, outbox, channel("urgent", 1), channel("important", 2)):
+        await store.commit(down("a"), up("a"))
+        await noted(store, "notification_sent", 2)
+    assert sorted((place, title) for place, title, _ in outbox.sent) == [
+        ("important", "SERVICE RECOVERED: a"),
+        ("urgent", "SERVICE DOWN: a"),
+    ]
+
+
+async def test_the_position_is_saved_with_the_message(store: SqliteStore):
+    async with delivering(store, Outbox()):
+        (event,) = await store.commit(down("a"))
+        await noted(store, "notification_sent")
+    cursor = await store.cursor(f"notify:{label(channel())}")
+    assert cursor is not None
+    assert (cursor.n, cursor.sending) == (event.n, 0)
+
+
+async def test_a_new_start_goes_on_where_the_last_ended_and_repeats_nothing(tmp_path: Path):
+    path, outbox = tmp_path / "argus.db", Outbox()
+    first = SqliteStore(path)
+    async with delivering(first, outbox):
+        await first.commit(down("a"))
+        await noted(first, "notification_sent")
+    await first.commit(down("while-nobody-delivered"))
+    await first.close()
+    second = SqliteStore(path)
+    async with delivering(second, outbox):
+        await second.commit(down("b"))
+        await noted(second, "notification_sent", 3)
+    await second.close()
+    assert outbox.titles == ["SERVICE DOWN: a", "SERVICE DOWN: while-nobody-delivered", "SERVICE DOWN: b"]
+
+
+async def test_a_new_channel_does_not_hear_the_past(store: SqliteStore):
+    await store.commit(down("past"))
+    outbox = Outbox()
+    async with delivering(store, outbox, channel("new")):
+        await store.commit(down("present"))
+        await noted(store, "notification_sent")
+    assert outbox.titles == ["SERVICE DOWN: present"]
+
+
+async def test_a_channel_that_is_added_does_not_move_the_others(store: SqliteStore):
+    outbox = Outbox()
+    async with delivering(store, outbox, channel("old")):
+        await store.commit(down("a"))
+        await noted(store, "notification_sent")
+    await store.commit(down("between"))
+    async with delivering(store, outbox, channel("old"), channel("new")):
+        await store.commit(down("b"))
+        await noted(store, "notification_sent", 4)
+    heard = [(place, title) for place, title, _ in outbox.sent]
+    assert [title for place, title in heard if place == "new"] == ["SERVICE DOWN: b"]
+    assert [title for place, title in heard if place == "old"] == [
+        "SERVICE DOWN: a",
+        "SERVICE DOWN: between",
+        "SERVICE DOWN: b",
+    ]
+
+
+async def test_an_interrupted_message_is_repeated_once_and_says_so(store: SqliteStore):
+    hanging = Outbox("hang")
+    async with delivering(store, hanging):
+        (event,) = await store.commit(down("a"))
+        async with asyncio.timeout(ENOUGH):
+            await hanging.hangs.wait()
+    cursor = await store.cursor(f"notify:{label(channel())}")
+    assert cursor is not None
+    assert cursor.sending == event.n
+    outbox = Outbox()
+    async with delivering(store, outbox):
+        await store.commit(down("b"))
+        await noted(store, "notification_sent", 2)
+    assert outbox.titles == ["SERVICE DOWN: a", "SERVICE DOWN: b"]
+    first, second = (body for _, _, body in outbox.sent)
+    assert first.startswith(second)
+    assert len(first) > len(second)
+
+
+class Forgetful:
+    """A store that cannot be written once, just when a message has left."""
+
+    def __init__(self, store: SqliteStore, outbox: Outbox) -> None:
+        self._store, self._outbox, self._done = store, outbox, False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def commit(self, *writes: Any) -> list[Event]:
+        if self._outbox.sent and not self._done:
+            self._done = True
+            raise ArgusError(Code.STORE_UNAVAILABLE, "the disk is full")
+        return await self._store.commit(*writes)
+
+
+async def test_a_message_that_could_not_be_noted_is_repeated_once_and_says_so(store: SqliteStore):
+    outbox = Outbox()
+    async with delivering(Forgetful(store, outbox), outbox):
+        await store.commit(down("a"))
+        await noted(store, "notification_sent")
+    first, second = (body for _, _, body in outbox.sent)
+    assert second.startswith(first)
+    assert len(second) > len(first)
+
+
+async def test_events_without_a_message_do_not_keep_the_position_back_for_ever(store: SqliteStore):
+    async with delivering(store, Outbox()):
+        await store.commit(*[SILENT] * 450)
+        async with asyncio.timeout(ENOUGH):
+            while True:
+                cursor = await store.cursor(f"notify:{label(channel())}")
+                assert cursor is not None
+                if cursor.n >= 250:
+                    break
+
+
+async def test_no_secret_of_a_channel_is_in_the_journal_or_the_log(
+    store: SqliteStore, caplog: pytest.LogCaptureFixture
+):
+    caplog.set_level(logging.DEBUG)
+    async with delivering(store, Outbox(True, RuntimeError("no"), True)):
+        await store.commit(down("a"))
+        await noted(store, "notification_sent")
+        await store.commit(down("b"))
+        await noted(store, "notification_delayed")
+    events = await store.events(0)
+    assert CANARY not in json.dumps([event.public() for event in events])
+    assert CANARY not in caplog.text
+    assert CANARY not in label(channel())
+
+
+def test_a_label_is_the_same_at_every_start_and_another_for_another_channel():
+    assert label(channel("a")) == label(channel("a"))
+    assert label(channel("a")) != label(channel("b"))
+    assert label(channel("a")).startswith("json-")
+
+
+# Channels that fail, on simulated time.
+
+
+def simulate(scenario: Any) -> None:
+    async def whole(loop: SimulatedLoop) -> None:
+        store = SqliteStore(None, clock=FakeClock(loop), inline=True)
+        await scenario(store)
+        await store.close()
+
+    run_simulated(whole)
+
+
+@pytest.mark.parametrize(
+    "failing",
+    [
+        pytest.param(False, id="that-says-no"),
+        pytest.param(TimeoutError(), id="that-does-not-answer"),
+        pytest.param(RuntimeError("a bug in a plug-in"), id="that-crashes"),
+    ],
+)
+def test_a_channel_is_tried_again_with_growing_pauses(failing: Any):
+    async def scenario(store: SqliteStore) -> None:
+        outbox = Outbox(*[failing] * 11)
+        async with delivering(store, outbox):
+            await store.commit(down("a"), down("b"))
+            await asyncio.sleep(3600)
+        pauses = [later - earlier for earlier, later in zip(outbox.times, outbox.times[1:], strict=False)]
+        assert pauses == pytest.approx([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 0])
+        assert outbox.titles == ["SERVICE DOWN: a", "SERVICE DOWN: b"]
+        delayed, sent = await noted(store, "notification_delayed"), await noted(store, "notification_sent", 2)
+        assert len(delayed) == 1
+        assert [note.data["attempts"] for note in sent] == [12, 1]
+
+    simulate(scenario)
+
+
+def test_a_channel_that_fails_holds_up_no_other():
+    async def scenario(store: SqliteStore) -> None:
+        class Half(Outbox):
+            async def send(self, url: str, title: str, body: str, *, timeout: float) -> bool:
+                return not url.endswith("/bad") and await super().send(url, title, body, timeout=timeout)
+
+        outbox = Half()
+        async with delivering(store, outbox, channel("bad"), channel("good")):
+            await store.commit(down("a"))
+            await asyncio.sleep(5)
+            await store.commit(down("b"))
+            await asyncio.sleep(5)
+        assert outbox.sent
+        assert [(place, title) for place, title, _ in outbox.sent] == [
+            ("good", "SERVICE DOWN: a"),
+            ("good", "SERVICE DOWN: b"),
+        ]
+
+    simulate(scenario)
+
+
+def test_an_outage_of_a_channel_loses_nothing():
+    async def scenario(store: SqliteStore) -> None:
+        outbox = Outbox(*[False] * 8)
+        async with delivering(store, outbox):
+            for place in range(30):
+                await store.commit(down(f"s{place}"))
+                await asyncio.sleep(20)
+        assert outbox.titles == [f"SERVICE DOWN: s{place}" for place in range(30)]
+
+    simulate(scenario)
+
+
+# Out of the house.
+
+
+@asynccontextmanager
+async def web_server(status: int = 200, *, silent: bool = False) -> AsyncIterator[tuple[int, list[dict[str, Any]]]]:
+    posts: list[dict[str, Any]] = []
+    handlers: set[asyncio.Task[None]] = set()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+        length = int(head.partition("content-length:")[2].partition("\r\n")[0])
+        posts.append(json.loads(await reader.readexactly(length)))
+        if silent:
+            await asyncio.Event().wait()
+        writer.write(f"HTTP/1.1 {status} X\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode())
+        await writer.drain()
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        own = asyncio.current_task()
+        assert own is not None
+        handlers.add(own)
+        try:
+            with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+                await answer(reader, writer)
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(handle, "127.0.0.1", 0)
+    async with server:
+        yield server.sockets[0].getsockname()[1], posts
+        for one in handlers:
+            one.cancel()
+        await asyncio.wait(handlers)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def plug_ins() -> None:
+    """Apprise loads them all at the first look; some of them use what Python calls deprecated."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        understood("json://host")
+
+
+@pytest.fixture
+async def apprise_sender() -> AsyncIterator[AppriseSender]:
+    sender = AppriseSender()
+    yield sender
+    sender.close()
+
+
+async def test_a_message_leaves_the_house_through_apprise(store: SqliteStore, apprise_sender: AppriseSender):
+    async with web_server() as (port, posts):
+        out = Channel.model_validate({"url": f"json://127.0.0.1:{port}/hook"})
+        async with delivering(store, apprise_sender, out):
+            await store.commit(down("<b>api</b>"))
+            await noted(store, "notification_sent")
+    assert len(posts) == 1
+    assert posts[0]["title"] == "SERVICE DOWN: <b>api</b>"
+    assert posts[0]["message"] == (
+        "3 consecutive failures (last check: 0s ago)\nPort 1 - refused\n\n"
+        "Autonomy: observe (restart requires moderate+)"
+    )
+
+
+async def test_a_channel_that_answers_with_an_error_did_not_take_the_message(apprise_sender: AppriseSender):
+    async with web_server(500) as (port, posts):
+        assert await apprise_sender.send(f"json://127.0.0.1:{port}/", "t", "b", timeout=ENOUGH) is False
+    assert len(posts) == 1
+
+
+async def test_a_channel_that_does_not_answer_keeps_the_deadline(apprise_sender: AppriseSender):
+    async with web_server(silent=True) as (port, _):
+        with pytest.raises(TimeoutError):
+            await apprise_sender.send(f"json://127.0.0.1:{port}/?rto=2", "t", "b", timeout=0.5)
+
+
+@pytest.mark.parametrize(
+    ("url", "known"), [("json://host/path", True), ("ntfys://topic", True), ("nobody://x", False), ("nonsense", False)]
+)
+def test_a_url_that_can_never_deliver_is_found(url: str, known: bool):
+    assert understood(url) is known

@@ -1,0 +1,886 @@
+"""The deciding code, unchanged, on simulated time: scripts of what befalls a machine, and what comes of it."""
+
+import asyncio
+import inspect
+import math
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from argus.core.autonomy import Level
+from argus.core.clock import stamp
+from argus.core.errors import ArgusError, Code
+from argus.core.events import Event
+from argus.host.seam import Failure, HttpReply, HttpRequest, Ran
+from argus.services.model import Gate, Status
+from argus.services.settings import Health as Settings
+from argus.services.tools import Tools
+from argus.services.watch import Watch, describe
+from argus.store.records import Act, Incident, OpenAct, PutIncident, PutSetting
+from argus.store.sqlite import SqliteStore
+from argus.testing import Answers, FakeClock, FakeHost, SimulatedLoop, run_simulated
+from argus.timekeeper import Timekeeper
+
+MINUTE, HOUR = 60.0, 3600.0
+REFUSES = Answers(failure=Failure.REFUSED)
+WITNESS = 7117
+
+
+class Store:
+    """The real store behind a disk that can be full."""
+
+    def __init__(self, real: SqliteStore) -> None:
+        self._real = real
+        self.full = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+    async def commit(self, *writes: Any) -> list[Event]:
+        if self.full:
+            raise ArgusError(Code.STORE_UNAVAILABLE, "the disk is full")
+        return await self._real.commit(*writes)
+
+
+class Rig:
+    """A machine with services, and an Argus on it that can be killed and started again."""
+
+    def __init__(self, loop: SimulatedLoop) -> None:
+        self.loop = loop
+        self.clock = FakeClock(loop)
+        self.host = FakeHost()
+        self.store = Store(SqliteStore(None, clock=self.clock, inline=True))
+        self.level = Level.MODERATE
+        self.ports: dict[str, int] = {}
+        self.settings = Settings()
+        self.curable = True
+        self.with_intent: list[bool] = []
+        self.ids = 0
+        self.witness: tuple[str, int] | None = None
+        self._running: asyncio.Task[None] | None = None
+        self.host.programs["restart"] = self._restart
+
+    def registry(self, *names: str, depends: dict[str, list[str]] | None = None, **settings: Any) -> None:
+        for place, name in enumerate(names):
+            self.ports.setdefault(name, 9000 + place)
+            self.host.ports.setdefault(self.ports[name], Answers())
+        services = [
+            {
+                "name": name,
+                "type": "http",
+                "url": f"http://localhost:{self.ports[name]}/",
+                "dependsOn": (depends or {}).get(name, []),
+                "restart": {"command": ["restart", name], "timeout": "20s"},
+            }
+            for name in names
+        ]
+        self.settings = Settings.model_validate({"services": services, **settings})
+
+    async def start(self) -> None:
+        timekeeper = Timekeeper(self.clock, self.store)
+        self.watch = watch = Watch(
+            self.settings,
+            self.settings.services,
+            Tools(
+                host=self.host,
+                store=self.store,
+                clock=self.clock,
+                autonomy=lambda: self.level,
+                time_is_sound=timekeeper.sound,
+                new_id=self._new_id,
+                log_path=lambda name: name,
+                witness=lambda: self.witness,
+            ),
+        )
+        timekeeper.on_jump(watch.time_jumped)
+        await watch.restore()
+
+        async def run() -> None:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(watch.run())
+                group.create_task(timekeeper.run())
+
+        self._running = self.loop.create_task(run())
+
+    async def kill(self) -> None:
+        assert self._running is not None
+        self._running.cancel()
+        await asyncio.wait([self._running])
+
+    async def passes(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+    def dies(self, *names: str) -> None:
+        for name in names:
+            self.host.ports[self.ports[name]] = REFUSES
+
+    def heals(self, *names: str) -> None:
+        for name in names:
+            self.host.ports[self.ports[name]] = Answers()
+
+    @property
+    def restarted(self) -> list[str]:
+        return [argv[1] for argv in self.host.started]
+
+    async def said(self, *types: str) -> list[str]:
+        events = await self.store.events(0, limit=10_000, channel="services")
+        return [event.type for event in events if not types or event.type in types]
+
+    async def last(self, type: str) -> dict[str, Any]:
+        (event,) = await self.store.last_events(1, type=type)
+        return dict(event.data)
+
+    async def _restart(self, argv: list[str]) -> Ran:
+        self.with_intent.append(any(act.subject == argv[1] for act in await self.store.open_acts()))
+        if self.curable:
+            self.heals(argv[1])
+        return Ran(0, "done", 1.0)
+
+    def _new_id(self) -> str:
+        self.ids += 1
+        return f"id{self.ids}"
+
+
+def simulated(scenario: Callable[..., Awaitable[None]]) -> Callable[..., None]:
+    def test(**given: Any) -> None:
+        async def whole(loop: SimulatedLoop) -> None:
+            rig = Rig(loop)
+            try:
+                await scenario(rig, **given)
+            finally:
+                if rig._running is not None:
+                    await rig.kill()
+                await rig.store.close()
+
+        run_simulated(whole)
+
+    parameters = list(inspect.signature(scenario).parameters.values())[1:]
+    test.__name__, test.__doc__, test.__module__ = scenario.__name__, scenario.__doc__, scenario.__module__
+    test.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return test
+
+
+# One service, from its death to its recovery.
+
+
+@pytest.mark.req("INFRA-02.1", "INFRA-02.4")
+@simulated
+async def test_a_service_that_dies_is_restarted_once_looked_at_and_recorded(rig: Rig):
+    rig.registry("api")
+    await rig.start()
+    await rig.passes(90)
+    rig.dies("api")
+    await rig.passes(5 * MINUTE)
+    assert rig.restarted == ["api"]
+    assert rig.with_intent == [True]
+    assert await rig.said() == [
+        "state_changed",
+        "service_down",
+        "restart_started",
+        "restart_finished",
+        "service_recovered",
+    ]
+    down, finished = await rig.last("service_down"), await rig.last("restart_finished")
+    assert (down["failures"], down["action"], down["target"], down["cause"]) == (
+        3,
+        "restart",
+        "api",
+        "connection refused",
+    )
+    assert (finished["outcome"], finished["exitCode"], finished["state"]) == ("recovered", 0, "up")
+    assert (await rig.last("service_recovered"))["restarted"] is True
+    (act,) = await rig.store.acts(kind="restart_service")
+    assert act.outcome == "recovered"
+    assert act.ended - act.begun.wall >= 30.0
+    (incident,) = await rig.store.incidents()
+    assert incident.closed is not None
+    assert incident.cause == "connection refused"
+    assert rig.watch.healths["api"].status is Status.UP
+    assert rig.watch.healths["api"].outage is None
+    assert rig.watch.budget() == (1, 2)
+
+
+@pytest.mark.req("INFRA-01.6")
+@simulated
+async def test_two_failures_are_nothing_to_tell(rig: Rig):
+    rig.registry("api")
+    await rig.start()
+    await rig.passes(90)
+    rig.dies("api")
+    await rig.passes(2 * MINUTE)
+    assert rig.watch.healths["api"].failures == 2
+    rig.heals("api")
+    await rig.passes(10 * MINUTE)
+    assert await rig.said() == ["state_changed"]
+    assert rig.restarted == []
+
+
+@pytest.mark.req("INFRA-02.4")
+@simulated
+async def test_what_is_still_down_after_its_restart_is_escalated_and_never_restarted_again(rig: Rig):
+    rig.registry("api")
+    rig.curable = False
+    await rig.start()
+    rig.dies("api")
+    await rig.passes(3 * HOUR)
+    assert rig.restarted == ["api"]
+    assert await rig.said("service_down", "service_escalated") == ["service_down", "service_escalated"]
+    assert (await rig.last("service_escalated"))["why"] == "still_down"
+    rig.heals("api")
+    await rig.passes(2 * MINUTE)
+    assert (await rig.said())[-1] == "service_recovered"
+
+
+@simulated
+async def test_full_autonomy_tries_a_second_time_and_then_escalates(rig: Rig):
+    rig.registry("api")
+    rig.curable, rig.level = False, Level.FULL
+    await rig.start()
+    rig.dies("api")
+    await rig.passes(3 * HOUR)
+    assert rig.restarted == ["api", "api"]
+    assert await rig.said("service_down", "restart_finished", "service_escalated") == [
+        "service_down",
+        "restart_finished",
+        "restart_finished",
+        "service_escalated",
+    ]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param(None, id="a-program-that-is-not-there"),
+        pytest.param("fails", id="a-program-that-fails"),
+        pytest.param("hangs", id="a-program-that-hangs"),
+        pytest.param("crashes", id="a-seam-that-crashes"),
+    ],
+)
+@simulated
+async def test_a_restart_that_could_not_be_carried_out_counts_and_is_escalated(rig: Rig, program: str | None):
+    async def run(argv: list[str]) -> Ran:
+        if program == "hangs":
+            await asyncio.sleep(HOUR)
+        if program == "crashes":
+            raise RuntimeError("no such thing")
+        return Ran(1, "", 0.1)
+
+    rig.registry("api")
+    rig.host.programs = {"restart": run} if program else {}
+    await rig.start()
+    rig.dies("api")
+    await rig.passes(10 * MINUTE)
+    assert (await rig.last("restart_finished"))["outcome"] == "failed"
+    assert await rig.said("service_escalated") == ["service_escalated"]
+    assert rig.watch.budget() == (1, 2)
+
+
+@simulated
+async def test_readings_during_a_repair_are_noted_and_not_judged(rig: Rig):
+    rig.registry("api", verifyAfter="10m")
+    await rig.start()
+    rig.dies("api")
+    await rig.passes(4 * MINUTE)
+    assert rig.watch.healths["api"].repair is not None
+    rig.dies("api")
+    await rig.passes(4 * MINUTE)
+    health = rig.watch.healths["api"]
+    assert (health.failures, health.status) == (3, Status.DOWN)
+    assert health.last is not None
+    assert health.last.at >= rig.clock.monotonic() - MINUTE
+    assert rig.restarted == ["api"]
+
+
+@simulated
+async def test_a_check_that_crashes_says_nothing_about_the_service(rig: Rig):
+    class Crashing(FakeHost):
+        async def http(self, request: HttpRequest, *, timeout: float) -> HttpReply:
+            raise RuntimeError("a bug in a check")
+
+    rig.registry("api")
+    rig.host = Crashing()
+    await rig.start()
+    await rig.passes(20 * MINUTE)
+    assert rig.watch.healths["api"].status is Status.UNKNOWN
+    assert await rig.said() == ["state_changed"]
+
+
+@pytest.mark.req("INFRA-01.2")
+@simulated
+async def test_a_slow_check_delays_no_other(rig: Rig):
+    rig.registry("quick", "slow")
+    rig.host.ports[rig.ports["slow"]] = Answers(hangs=True)
+    await rig.start()
+    for _ in range(20):
+        await rig.passes(MINUTE)
+        last = rig.watch.healths["quick"].last
+        assert last is not None
+        assert rig.clock.monotonic() - last.at <= MINUTE
+
+
+@simulated
+async def test_what_is_shown_of_a_service(rig: Rig):
+    rig.registry("api")
+    rig.level = Level.OBSERVE
+    await rig.start()
+    rig.dies("api")
+    await rig.passes(4 * MINUTE)
+    shown = describe(rig.watch, "api", rig.clock.wall())
+    assert (shown["state"], shown["failures"], shown["gate"]) == ("down", 4, "autonomy")
+    assert (shown["place"], shown["port"], shown["detail"]) == ("Port 9000", 9000, "connection refused")
+    assert (shown["restarts"], shown["repairing"], shown["restartable"]) == (0, False, True)
+
+
+# The gates.
+
+
+@pytest.mark.req("INFRA-01.9", "INFRA-02.1")
+@pytest.mark.parametrize(
+    ("level", "restarts"),
+    [
+        pytest.param(Level.OBSERVE, 0, id="observe-checks-and-tells"),
+        pytest.param(Level.CAUTIOUS, 0, id="cautious-checks-and-tells"),
+        pytest.param(Level.MODERATE, 1, id="moderate-restarts-too"),
+        pytest.param(Level.FULL, 1, id="full-restarts-too"),
+    ],
+)
+@simulated
+async def test_every_level_checks_and_tells_and_only_some_restart(rig: Rig, level: Level, restarts: int):
+    rig.registry("api")
+    rig.level = level
+    await rig.start()
+    rig.dies("api")
+    await rig.passes(20 * MINUTE)
+    assert await rig.said("service_down") == ["service_down"]
+    assert (await rig.last("service_down"))["autonomy"] == level.value
+    assert len(rig.restarted) == restarts
+    assert rig.watch.healths["api"].status is (Status.UP if restarts else Status.DOWN)
+
+
+@simulated
+async def test_a_level_raised_within_an_outage_acts_at_the_next_reading(rig: Rig):
+    rig.registry("api")
+    rig.level = Level.OBSERVE
+    await rig.start()
+    rig.dies("api")
+    await rig.passes(30 * MINUTE)
+    assert rig.restarted == []
+    rig.level = Level.MODERATE
+    await rig.passes(5 * MINUTE)
+    assert rig.restarted == ["api"]
+    assert await rig.said("service_down", "decision_changed", "service_recovered") == [
+        "service_down",
+        "decision_changed",
+        "service_recovered",
+    ]
+    assert (await rig.last("decision_changed"))["news"] is False
+
+
+@simulated
+async def test_a_level_lowered_within_an_outage_holds_back(rig: Rig):
+    rig.registry("api")
+    rig.level, rig.curable = Level.FULL, False
+    await rig.start()
+    rig.dies("api")
+    while not rig.restarted:
+        await rig.passes(1)
+    rig.level = Level.OBSERVE
+    await rig.passes(HOUR)
+    assert rig.restarted == ["api"]
+    assert await rig.said("service_escalated") == ["service_escalated"]
+
+
+@pytest.mark.req("INFRA-02.2")
+@simulated
+async def test_the_budget_holds_over_all_services_and_frees_itself(rig: Rig):
+    rig.registry("a", "b", "c", correlatedFailureThreshold=3, restartBudget={"maxPerHour": 2})
+    await rig.start()
+    for name in "abc":
+        rig.dies(name)
+        await rig.passes(10 * MINUTE)
+    assert rig.restarted == ["a", "b"]
+    assert rig.watch.budget() == (0, 2)
+    assert (await rig.last("service_down"))["gate"] == "budget"
+    await rig.passes(HOUR)
+    assert rig.restarted == ["a", "b", "c"]
+
+
+@pytest.mark.req("INFRA-02.2")
+@simulated
+async def test_a_new_argus_does_not_refill_the_budget(rig: Rig):
+    rig.registry("a", "b", "c")
+    await rig.start()
+    for name in "ab":
+        rig.dies(name)
+        await rig.passes(10 * MINUTE)
+    await rig.kill()
+    await rig.start()
+    rig.dies("c")
+    await rig.passes(10 * MINUTE)
+    assert rig.restarted == ["a", "b"]
+
+
+@simulated
+async def test_a_budget_of_nothing_means_nothing(rig: Rig):
+    rig.registry("api", restartBudget={"maxPerHour": 0})
+    await rig.start()
+    rig.dies("api")
+    await rig.passes(5 * HOUR)
+    assert rig.restarted == []
+    assert (await rig.last("service_down"))["gate"] == "budget"
+
+
+@pytest.mark.req("INFRA-02.2")
+@simulated
+async def test_after_a_store_was_set_aside_the_budget_counts_as_spent_for_one_window(rig: Rig):
+    now = stamp(rig.clock)
+    mark = {"boot_id": now.boot_id, "boot": now.boot, "wall": now.wall, "kept": "argus.db.corrupt-1"}
+    await rig.store.commit(PutSetting("store.set_aside", mark))
+    rig.registry("api")
+    await rig.start()
+    rig.dies("api")
+    await rig.passes(55 * MINUTE)
+    assert (rig.restarted, rig.watch.budget()) == ([], (0, 2))
+    await rig.passes(10 * MINUTE)
+    assert rig.restarted == ["api"]
+
+
+@simulated
+async def test_what_a_failed_dependency_explains_is_neither_restarted_nor_told(rig: Rig):
+    rig.registry("db", "api", depends={"api": ["db"]})
+    rig.curable = False
+    await rig.start()
+    rig.dies("db", "api")
+    await rig.passes(20 * MINUTE)
+    assert rig.restarted == ["db"]
+    health = rig.watch.healths["api"]
+    assert health.outage is not None
+    assert (health.outage.gate, health.outage.told) == (Gate.DEPENDENCY, False)
+    rig.heals("db")
+    await rig.passes(5 * MINUTE)
+    assert rig.restarted == ["db", "api"]
+    assert (await rig.last("decision_changed"))["news"] is True
+
+
+@simulated
+async def test_a_pause_holds_everything_back_and_its_end_is_the_news(rig: Rig):
+    rig.registry("api")
+    await rig.start()
+    until = await rig.watch.pause("api", HOUR, "someone")
+    assert until == pytest.approx(rig.clock.wall() + HOUR)
+    rig.dies("api")
+    await rig.passes(30 * MINUTE)
+    assert rig.restarted == []
+    assert (await rig.last("service_down"))["gate"] == "maintenance"
+    assert (await rig.last("service_down"))["told"] is False
+    assert await rig.watch.pause("api", None, "someone") is None
+    await rig.passes(5 * MINUTE)
+    assert rig.restarted == ["api"]
+    assert (await rig.last("decision_changed"))["news"] is True
+
+
+@simulated
+async def test_a_pause_ends_by_itself_and_survives_a_new_argus(rig: Rig):
+    rig.registry("api")
+    await rig.start()
+    await rig.watch.pause("api", HOUR, "someone")
+    rig.dies("api")
+    await rig.passes(20 * MINUTE)
+    await rig.kill()
+    await rig.start()
+    await rig.passes(35 * MINUTE)
+    assert rig.restarted == []
+    assert rig.watch.paused_until("api") is not None
+    await rig.passes(10 * MINUTE)
+    assert rig.restarted == ["api"]
+    assert rig.watch.paused_until("api") is None
+
+
+@simulated
+async def test_a_pause_is_counted_by_the_boot_clock_and_not_by_a_wall_clock_that_is_set(rig: Rig):
+    rig.registry("api")
+    await rig.start()
+    await rig.watch.pause("api", HOUR, "someone")
+    rig.clock.step(10 * HOUR)
+    assert rig.watch.paused_until("api") == pytest.approx(rig.clock.wall() + HOUR)
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0, math.nan, math.inf], ids=["nothing", "less", "no-number", "for-ever"])
+@simulated
+async def test_a_pause_of_no_length_is_refused(rig: Rig, seconds: float):
+    rig.registry("api")
+    await rig.start()
+    with pytest.raises(ArgusError) as caught:
+        await rig.watch.pause("api", seconds, "someone")
+    assert caught.value.code is Code.INVALID_REQUEST
+
+
+@simulated
+async def test_ending_a_pause_that_is_none_is_no_event(rig: Rig):
+    rig.registry("api")
+    await rig.start()
+    assert await rig.watch.pause("api", None, "someone") is None
+    assert "service_resumed" not in await rig.said()
+
+
+# Asked by somebody.
+
+
+@simulated
+async def test_an_asked_restart_of_a_healthy_service_is_done_and_says_who_asked(rig: Rig):
+    rig.registry("api")
+    await rig.start()
+    await rig.passes(90)
+    act = await rig.watch.restart("api", "cli")
+    await rig.passes(2 * MINUTE)
+    assert rig.restarted == ["api"]
+    assert rig.with_intent == [True]
+    started, finished = await rig.last("restart_started"), await rig.last("restart_finished")
+    assert (started["act"], started["by"], finished["outcome"]) == (act, "cli", "recovered")
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "gate"),
+    [
+        pytest.param({"level": Level.OBSERVE}, Code.GATE_REFUSED, "autonomy", id="below-moderate"),
+        pytest.param({"most": 0}, Code.RESTART_BUDGET_EXHAUSTED, "budget", id="without-a-budget"),
+        pytest.param({"paused": True}, Code.GATE_REFUSED, "maintenance", id="in-maintenance"),
+    ],
+)
+@simulated
+async def test_an_asked_restart_passes_the_same_gates(rig: Rig, change: dict[str, Any], code: Code, gate: str):
+    rig.level = change.get("level", rig.level)
+    rig.registry("api", restartBudget={"maxPerHour": change.get("most", 2)})
+    await rig.start()
+    if change.get("paused"):
+        await rig.watch.pause("api", HOUR, "someone")
+    with pytest.raises(ArgusError) as caught:
+        await rig.watch.restart("api", "agent")
+    assert (caught.value.code, caught.value.details["gate"]) == (code, gate)
+    assert rig.restarted == []
+    refused = await rig.last("restart_refused")
+    assert (refused["gate"], refused["by"]) == (gate, "agent")
+
+
+@simulated
+async def test_a_second_asked_restart_while_one_is_under_way_is_refused(rig: Rig):
+    rig.registry("api")
+    await rig.start()
+    await rig.watch.restart("api", "cli")
+    with pytest.raises(ArgusError) as caught:
+        await rig.watch.restart("api", "cli")
+    assert caught.value.code is Code.INVALID_STATE
+    await rig.passes(2 * MINUTE)
+    assert rig.restarted == ["api"]
+
+
+@pytest.mark.parametrize("call", ["check", "restart", "pause"])
+@simulated
+async def test_a_service_nobody_knows_is_said(rig: Rig, call: str):
+    rig.registry("api")
+    await rig.start()
+    asked = {
+        "check": lambda: rig.watch.check("nobody"),
+        "restart": lambda: rig.watch.restart("nobody", "cli"),
+        "pause": lambda: rig.watch.pause("nobody", 1.0, "cli"),
+    }[call]
+    with pytest.raises(ArgusError) as caught:
+        await asked()
+    assert caught.value.code is Code.SERVICE_NOT_FOUND
+
+
+@simulated
+async def test_an_asked_check_counts_like_any_other(rig: Rig):
+    rig.registry("api")
+    await rig.start()
+    await rig.passes(10)
+    rig.dies("api")
+    counts = [(await rig.watch.check("api")).failures for _ in range(3)]
+    assert counts == [1, 2, 3]
+    assert await rig.said("service_down") == ["service_down"]
+
+
+# The store.
+
+
+@simulated
+async def test_without_a_record_nothing_is_done_and_with_one_it_is_done_later(rig: Rig):
+    rig.registry("api")
+    await rig.start()
+    await rig.passes(90)
+    rig.store.full = True
+    rig.dies("api")
+    await rig.passes(HOUR)
+    assert rig.restarted == []
+    assert rig.watch.healths["api"].outage is None
+    rig.store.full = False
+    await rig.passes(5 * MINUTE)
+    assert rig.restarted == ["api"]
+    assert await rig.said("service_down", "service_recovered") == ["service_down", "service_recovered"]
+
+
+@simulated
+async def test_an_act_gets_its_one_outcome_however_long_the_store_is_away(rig: Rig):
+    rig.registry("api")
+    await rig.start()
+    rig.dies("api")
+    while not rig.restarted:
+        await rig.passes(1)
+    rig.store.full = True
+    await rig.passes(HOUR)
+    assert len(await rig.store.open_acts()) == 1
+    rig.store.full = False
+    await rig.passes(MINUTE)
+    assert await rig.store.open_acts() == []
+    assert await rig.said("restart_finished", "service_recovered") == ["restart_finished", "service_recovered"]
+
+
+@simulated
+async def test_who_asks_while_the_store_is_away_is_told_so(rig: Rig):
+    rig.registry("api")
+    await rig.start()
+    await rig.passes(10)
+    rig.store.full = True
+    for call in (lambda: rig.watch.restart("api", "cli"), lambda: rig.watch.pause("api", 60.0, "cli")):
+        with pytest.raises(ArgusError) as caught:
+            await call()
+        assert caught.value.code is Code.STORE_UNAVAILABLE
+    await rig.passes(MINUTE)
+    assert rig.restarted == []
+    assert rig.watch.paused_until("api") is None
+
+
+# Time.
+
+
+@pytest.mark.parametrize("kind", ["sleep", "forward", "back", "stall"])
+@simulated
+async def test_after_a_jump_of_time_every_count_starts_over(rig: Rig, kind: str):
+    rig.registry("api")
+    await rig.start()
+    await rig.passes(90)
+    rig.dies("api")
+    await rig.passes(2 * MINUTE)
+    assert rig.watch.healths["api"].failures == 2
+    match kind:
+        case "sleep":
+            rig.clock.sleep(2 * HOUR)
+        case "forward":
+            rig.clock.step(2 * HOUR)
+        case "back":
+            rig.clock.step(-2 * HOUR)
+        case "stall":
+            rig.loop.stall(10 * MINUTE)
+    await rig.passes(2)
+    assert rig.watch.healths["api"].failures <= 1
+    await rig.passes(MINUTE)
+    assert await rig.said("service_down") == []
+    assert rig.restarted == []
+    # It is checked afresh at once, and a full new run of failures confirms it.
+    await rig.passes(2 * MINUTE)
+    assert rig.restarted == ["api"]
+    assert len(await rig.store.last_events(10, type="clock_jump")) == 1
+
+
+@simulated
+async def test_a_jump_of_time_with_everything_well_changes_nothing(rig: Rig):
+    rig.registry("a", "b", "c")
+    await rig.start()
+    await rig.passes(90)
+    rig.loop.stall(HOUR)
+    await rig.passes(10 * MINUTE)
+    assert await rig.said() == ["state_changed"] * 3
+
+
+# A new Argus on the same record.
+
+
+@simulated
+async def test_a_new_argus_is_no_change_of_state(rig: Rig):
+    rig.registry("a", "b")
+    await rig.start()
+    await rig.passes(2 * MINUTE)
+    since = rig.watch.healths["a"].since
+    await rig.kill()
+    await rig.passes(HOUR)
+    await rig.start()
+    await rig.passes(2 * MINUTE)
+    assert await rig.said() == ["state_changed", "state_changed"]
+    assert rig.watch.healths["a"].since == since
+
+
+@pytest.mark.req("INFRA-01.7", "INFRA-02.4")
+@simulated
+async def test_an_outage_is_the_same_outage_for_a_new_argus(rig: Rig):
+    rig.registry("api")
+    rig.curable = False
+    await rig.start()
+    rig.dies("api")
+    await rig.passes(10 * MINUTE)
+    (before,) = await rig.store.incidents(open_only=True)
+    await rig.kill()
+    await rig.start()
+    assert rig.watch.healths["api"].status is Status.DOWN
+    await rig.passes(3 * HOUR)
+    assert rig.restarted == ["api"]
+    assert await rig.said("service_down", "service_escalated") == ["service_down", "service_escalated"]
+    rig.heals("api")
+    await rig.passes(2 * MINUTE)
+    (after,) = await rig.store.incidents()
+    assert (after.id, after.closed is not None, after.cause) == (before.id, True, before.cause)
+    assert (await rig.last("service_recovered"))["downSeconds"] > 3 * HOUR
+
+
+@pytest.mark.parametrize(
+    ("came_back", "outcome"),
+    [
+        pytest.param(True, "recovered", id="it-came-back-meanwhile"),
+        pytest.param(False, "still_down", id="it-is-still-down"),
+    ],
+)
+@simulated
+async def test_an_argus_killed_within_an_act_completes_the_record_and_does_not_act_again(
+    rig: Rig, came_back: bool, outcome: str
+):
+    rig.registry("api")
+    rig.curable = False
+    await rig.start()
+    rig.dies("api")
+    while not rig.restarted:
+        await rig.passes(0.5)
+    await rig.kill()
+    if came_back:
+        rig.heals("api")
+    await rig.start()
+    assert rig.watch.healths["api"].repair is not None
+    await rig.passes(10 * MINUTE)
+    assert rig.restarted == ["api"]
+    assert await rig.store.open_acts() == []
+    finished = await rig.last("restart_finished")
+    assert (finished["outcome"], finished["interrupted"]) == (outcome, True)
+    assert rig.watch.budget() == (1, 2)
+    assert await rig.said("restart_finished") == ["restart_finished"]
+
+
+@simulated
+async def test_what_is_open_about_a_service_that_is_gone_is_closed(rig: Rig):
+    await rig.store.commit(
+        OpenAct(Act("a1", "restart_service", "gone", stamp(rig.clock))),
+        PutIncident(Incident("i1", "service_outage", "gone", rig.clock.wall(), None, "refused", {"restarts": 1})),
+    )
+    rig.registry("api")
+    await rig.start()
+    assert await rig.store.open_acts() == []
+    assert await rig.store.incidents(open_only=True) == []
+    (act,) = await rig.store.acts(kind="restart_service")
+    assert act.outcome == "unverified"
+    (incident,) = await rig.store.incidents()
+    assert incident.cause == "refused"
+
+
+# Many at once.
+
+
+@pytest.mark.req("INFRA-02.3")
+@simulated
+async def test_three_that_die_together_are_one_event_and_nothing_is_restarted(rig: Rig):
+    rig.registry("a", "b", "c", "d")
+    rig.host.ports[WITNESS] = Answers()
+    rig.witness = ("127.0.0.1", WITNESS)
+    await rig.start()
+    await rig.passes(90)
+    rig.dies("a", "b", "c")
+    await rig.passes(HOUR)
+    assert rig.restarted == []
+    assert await rig.said("infrastructure_event", "witness_failed") == ["infrastructure_event"]
+    event = await rig.last("infrastructure_event")
+    assert event["services"] == ["a", "b", "c"]
+    assert rig.watch.infrastructure_event == event["incident"]
+    for health in (rig.watch.healths[name] for name in "abc"):
+        assert health.outage is not None
+        assert (health.outage.gate, health.outage.told) == (Gate.INFRASTRUCTURE, False)
+
+
+@pytest.mark.req("INFRA-02.3")
+@simulated
+async def test_an_event_ends_after_a_full_quiet_window_and_the_survivors_are_handled(rig: Rig):
+    rig.registry("a", "b", "c")
+    await rig.start()
+    await rig.passes(90)
+    rig.dies("a", "b", "c")
+    await rig.passes(10 * MINUTE)
+    rig.heals("a", "b")
+    await rig.passes(MINUTE)
+    assert await rig.said("infrastructure_event_ended") == []
+    await rig.passes(5 * MINUTE)
+    assert (await rig.last("infrastructure_event_ended"))["stillFailing"] == ["c"]
+    assert rig.restarted == ["c"]
+    assert (await rig.last("decision_changed"))["news"] is True
+    assert rig.watch.infrastructure_event is None
+
+
+@simulated
+async def test_two_that_die_together_are_two_failures(rig: Rig):
+    rig.registry("a", "b", "c")
+    await rig.start()
+    await rig.passes(90)
+    rig.dies("a", "b")
+    await rig.passes(10 * MINUTE)
+    assert await rig.said("infrastructure_event") == []
+    assert sorted(rig.restarted) == ["a", "b"]
+
+
+@pytest.mark.req("INFRA-02.3")
+@simulated
+async def test_when_argus_cannot_reach_itself_the_fault_is_its_own(rig: Rig):
+    rig.registry("a", "b", "c")
+    rig.witness = ("127.0.0.1", WITNESS)
+    await rig.start()
+    await rig.passes(90)
+    rig.dies("a", "b", "c")
+    await rig.passes(HOUR)
+    assert rig.restarted == []
+    assert await rig.said("infrastructure_event", "witness_failed") == ["witness_failed"]
+    assert (await rig.last("witness_failed"))["detail"] == "connection refused"
+
+
+@simulated
+async def test_an_event_is_the_same_event_for_a_new_argus(rig: Rig):
+    rig.registry("a", "b", "c")
+    await rig.start()
+    await rig.passes(90)
+    rig.dies("a", "b", "c")
+    await rig.passes(10 * MINUTE)
+    event = rig.watch.infrastructure_event
+    assert event is not None
+    await rig.kill()
+    await rig.start()
+    assert rig.watch.infrastructure_event == event
+    await rig.passes(10 * MINUTE)
+    assert rig.restarted == []
+    assert await rig.said("infrastructure_event") == ["infrastructure_event"]
+    rig.heals("a", "b", "c")
+    await rig.passes(10 * MINUTE)
+    assert await rig.said("infrastructure_event_ended") == ["infrastructure_event_ended"]
+
+
+@pytest.mark.parametrize("reachable", [True, False], ids=["an-event-out-there", "a-fault-of-its-own"])
+@simulated
+async def test_an_event_that_is_over_keeps_its_cause(rig: Rig, reachable: bool):
+    rig.registry("a", "b", "c")
+    rig.witness = ("127.0.0.1", WITNESS)
+    if reachable:
+        rig.host.ports[WITNESS] = Answers()
+    await rig.start()
+    await rig.passes(90)
+    rig.dies("a", "b", "c")
+    await rig.passes(10 * MINUTE)
+    (before,) = [one for one in await rig.store.incidents() if one.kind == "infrastructure_event"]
+    rig.heals("a", "b", "c")
+    await rig.passes(10 * MINUTE)
+    after = await rig.store.incident(before.id)
+    assert after is not None
+    assert after.closed is not None
+    assert before.cause
+    assert after.cause == before.cause
