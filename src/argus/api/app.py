@@ -56,7 +56,7 @@ class _Raw:
         await self._handle(scope, receive, send)
 
 
-def build(house: House, keys: Keys, errors: Errors, stopping: asyncio.Event, host: str, port: Callable[[], int]) -> Api:
+def build(house: House, keys: Keys, errors: Errors, stopping: asyncio.Event, host: str) -> Api:
     door = McpDoor(house, errors, stopping)
     routes: list[BaseRoute] = [
         *(_static(path, name, kind) for path, (name, kind) in _STATIC.items()),
@@ -71,7 +71,7 @@ def build(house: House, keys: Keys, errors: Errors, stopping: asyncio.Event, hos
     ]
     app = Starlette(routes=routes, exception_handlers=_handlers(errors))
     app.router.redirect_slashes = False
-    return Api(Guard(app, keys=keys, errors=errors, host=host, port=port), door)
+    return Api(Guard(app, keys=keys, errors=errors, host=host), door)
 
 
 def _static(path: str, name: str, kind: str) -> Route:

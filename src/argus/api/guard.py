@@ -5,7 +5,6 @@ from __future__ import annotations
 import hmac
 import ipaddress
 import secrets
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -67,12 +66,11 @@ class Keys:
 
 
 class Guard:
-    def __init__(self, app: ASGIApp, *, keys: Keys, errors: Errors, host: str, port: Callable[[], int]) -> None:
+    def __init__(self, app: ASGIApp, *, keys: Keys, errors: Errors, host: str) -> None:
         self._app = app
         self._keys = keys
         self._errors = errors
         self._host = host.strip("[]").lower()
-        self._port = port
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

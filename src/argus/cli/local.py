@@ -41,6 +41,7 @@ def up(detach: bool, host: str | None, port: int | None, config: str | None, as_
         return
     from argus import config as configuration
     from argus import daemon
+    from argus.startup import Options
 
     failed: dict[str, Any] = {}
 
@@ -50,7 +51,7 @@ def up(detach: bool, host: str | None, port: int | None, config: str | None, as_
         else:
             failed.update(said["error"])
 
-    options = daemon.Options(
+    options = Options(
         home=home.folder(os.environ),
         config=configuration.find(named, os.environ, Path.cwd()),
         host=host,

@@ -1,0 +1,159 @@
+"""What must stand before the parts do: the folder, its lock, the configuration, the listener, the store, the token.
+
+Whatever keeps Argus from starting is found here, before anything runs, and nothing is left behind.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import secrets
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from argus import __version__, config, discovery, logs
+from argus.config import Config
+from argus.core.clock import Clock, SystemClock
+from argus.core.errors import ArgusError, Code
+from argus.core.redact import Redactor
+from argus.host import channels, files, ports
+from argus.ops.house import Facts
+from argus.services.checks.base import Service
+from argus.store.lock import InstanceLock
+from argus.store.sqlite import SqliteStore
+
+_CLOSE = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    home: Path
+    config: Path | None
+    host: str | None = None
+    port: int | None = None
+    detached: bool = False
+    idle_exit: float | None = None
+    """Ends by itself after so many seconds with nothing to watch and nobody asking."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    options: Options
+    config: Config
+    services: tuple[Service, ...]
+    facts: Facts
+    host: str
+    listener: Any
+    store: SqliteStore
+    clock: Clock
+    redactor: Redactor
+    token: str
+
+    @property
+    def own_address(self) -> tuple[str, int]:
+        """Where Argus reaches itself."""
+        address = self.listener.getsockname()
+        return _loopback(str(address[0])), int(address[1])
+
+    def log_path(self, name: str) -> str:
+        safe = "".join(one if one.isalnum() or one in "._-" else "_" for one in name)
+        return str(self.options.home / "logs" / f"restart-{safe}.log")
+
+
+@contextlib.asynccontextmanager
+async def prepare(options: Options) -> AsyncIterator[Ground]:
+    """Raises ArgusError when Argus cannot start."""
+    with contextlib.ExitStack() as cleanup:
+        files.private_folder(options.home)
+        lock = InstanceLock(options.home)
+        lock.take()
+        cleanup.callback(lock.release)
+        # Commands with a relative path mean the folder of the file that names them, however Argus was started.
+        os.chdir(options.config.parent if options.config else options.home)
+        redactor, clock = Redactor(), SystemClock()
+        logs.set_up(options.home / "logs" if options.detached else None, redactor)
+        loaded = config.load(options.config, port=options.port)
+        _check_channels(loaded, redactor)
+        host = options.host or loaded.server.host
+        listener = ports.listen(host, loaded.server.port if options.port is None else options.port)
+        cleanup.callback(listener.close)
+        port = int(listener.getsockname()[1])
+        services = tuple(loaded.health.services) if loaded.health.enabled else ()
+        if options.config is None:
+            services = discovery.services(await asyncio.to_thread(ports.listeners), own_port=port)
+        token = _token(options.home)
+        redactor.learn(token)
+        facts = Facts(
+            version=__version__,
+            pid=os.getpid(),
+            url=f"http://{_reachable(host)}:{port}",
+            home=str(options.home),
+            config=str(options.config) if options.config else None,
+            started=clock.wall(),
+            discovered=options.config is None,
+            notices=(*loaded.notices(), *_exposed(host)),
+        )
+        store = SqliteStore(_store_path(loaded, options.home), clock=clock, redactor=redactor)
+        try:
+            yield Ground(options, loaded, services, facts, host, listener, store, clock, redactor, token)
+        finally:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_CLOSE):
+                    await store.close()
+
+
+def _check_channels(loaded: Config, redactor: Redactor) -> None:
+    """A channel that can never deliver is found at the start, not in the first outage."""
+    for channel in loaded.notify.channels:
+        redactor.learn(channel.url.get_secret_value())
+    if loaded.notify.channels and not channels.available():
+        message = "notify.channels needs Apprise: pip install 'argusd[notify]'"
+        raise ArgusError(Code.CONFIG_INVALID, message, errors=[{"path": "notify.channels", "message": message}])
+    bad = [
+        {"path": f"notify.channels[{place}].url", "message": "Apprise does not understand this URL"}
+        for place, channel in enumerate(loaded.notify.channels)
+        if not channels.understood(channel.url.get_secret_value())
+    ]
+    if bad:
+        raise ArgusError(Code.CONFIG_INVALID, f"{bad[0]['path']}: {bad[0]['message']}", errors=bad)
+
+
+def _store_path(loaded: Config, folder: Path) -> Path:
+    url = os.environ.get("ARGUS_STORE") or loaded.store.url
+    if not url:
+        return folder / "argus.db"
+    scheme, mark, path = url.partition(":///")
+    if scheme != "sqlite" or not mark or not path:
+        message = "the store's URL is sqlite:///PATH (postgresql:// is not built yet)"
+        raise ArgusError(Code.CONFIG_INVALID, message, errors=[{"path": "store.url", "message": message}])
+    return Path(f"/{path}" if not path.startswith("/") and not path.startswith("~") else path).expanduser()
+
+
+def _token(folder: Path) -> str:
+    path = folder / "token"
+    if path.exists():
+        path.chmod(0o600)
+        kept = path.read_text(encoding="utf-8").strip()
+        if kept:
+            return kept
+    made = secrets.token_urlsafe(32)
+    files.write_private(path, made + "\n")
+    return made
+
+
+def _loopback(host: str) -> str:
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared, not listened on
+
+
+def _reachable(host: str) -> str:
+    name = _loopback(host)
+    return f"[{name}]" if ":" in name else name
+
+
+def _exposed(host: str) -> tuple[str, ...]:
+    if _loopback(host) in ("127.0.0.1", "::1", "localhost") and host == _loopback(host):
+        return ()
+    return (f"Argus listens on {host} without TLS: the token travels in the clear",)
