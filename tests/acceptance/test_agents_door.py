@@ -154,7 +154,7 @@ async def test_one_operation_answers_the_same_over_rest_mcp_and_cli(shared: Argu
     ):
         assert without_time(over_mcp) == without_time(shared.rest("POST", path).error)
         assert without_time(over_mcp) == without_time(shared.cli(*words, "--json").error)
-    assert {event.data["by"] for event in shared.journal("restart_refused")} == {"mcp", "token"}
+    assert {event.data["by"] for event in shared.journal("restart_refused")} == {"cli", "mcp", "token"}
 
 
 async def test_an_agent_can_have_its_service_restarted_through_the_gates(argus: Argus, web: WebServer) -> None:
