@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
-from urllib.parse import quote, urlencode
+from typing import Any
 
 import click
 
 from argus import __version__
-from argus.cli.client import Refused, ask
 from argus.cli.manifest import VERBS
-from argus.core.errors import ACTIONS, ArgusError, exit_code
 
-_WRONG_USE = 2
 _LOCAL = {
     "up": "Start Argus.",
     "down": "Stop Argus. What it started goes on.",
@@ -122,6 +117,12 @@ def _type(field: dict[str, Any]) -> Any:
 
 
 def _run(operations: list[dict[str, Any]], given: dict[str, Any], verb: str, as_json: bool) -> None:
+    import json
+    from urllib.parse import quote, urlencode
+
+    from argus.cli import render
+    from argus.cli.client import ask
+
     fits = [one for one in operations if all(f["name"] in given for f in one["fields"] if f["required"])]
     one = max(fits, key=lambda fit: sum(f["required"] for f in fit["fields"]))
     path, query, body = one["path"], {}, {}
@@ -137,8 +138,6 @@ def _run(operations: list[dict[str, Any]], given: dict[str, Any], verb: str, as_
             body[name] = given[name]
     target = f"{path}?{urlencode(query)}" if query else path
     answer = ask(_config(), one["method"], target, body if one["method"] != "GET" else None)
-    from argus.cli import render
-
     shown = render.show(verb, answer)
     click.echo(json.dumps(answer, indent=2) if as_json else shown.text, color=None)
     sys.exit(shown.exit_code)
@@ -160,23 +159,6 @@ def argus(config: str | None) -> None:
     pass
 
 
-def fail(error: dict[str, Any], as_json: bool) -> NoReturn:
-    """Says what went wrong and what to do, and leaves with the right exit code."""
-    if as_json:
-        click.echo(json.dumps({"error": error}, indent=2))
-    else:
-        click.echo(f"argus: {error.get('code')}: {error.get('message')}", err=True)
-        for one in (error.get("details") or {}).get("errors", [])[:20]:
-            place = ":".join(str(part) for part in (one.get("line"), one.get("path") or one.get("field")) if part)
-            click.echo(f"  {place}: {one.get('message')}" if place else f"  {one.get('message')}", err=True)
-        hint = (error.get("details") or {}).get("hint")
-        if hint:
-            click.echo(f"  {hint}", err=True)
-        for action in error.get("suggestedActions", []):
-            click.echo(f"  -> {ACTIONS.get(action, action)}", err=True)
-    sys.exit(exit_code(str(error.get("code"))))
-
-
 def main(argv: Sequence[str] | None = None) -> None:
     arguments = list(sys.argv[1:] if argv is None else argv)
     as_json = "--json" in arguments
@@ -184,22 +166,8 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def _guarded(run: Callable[[], Any], as_json: bool) -> None:
-    from argus.core.clock import SystemClock, milliseconds
-
     try:
         code = run()
-    except Refused as refused:
-        fail(refused.error, as_json)
-    except ArgusError as error:
-        fail(error.structured(milliseconds(SystemClock().wall())), as_json)
-    except click.ClickException as wrong:
-        if not as_json:
-            wrong.show()
-            sys.exit(_WRONG_USE)
-        from argus.core.errors import Code
-
-        used = ArgusError(Code.INVALID_REQUEST, wrong.format_message())
-        fail(used.structured(milliseconds(SystemClock().wall())), as_json)
     except (click.Abort, KeyboardInterrupt):
         click.echo("argus: interrupted", err=True)
         sys.exit(130)
@@ -207,6 +175,10 @@ def _guarded(run: Callable[[], Any], as_json: bool) -> None:
         # The reader, `head` for instance, has enough. Python would complain once more when it flushes at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except Exception as error:  # noqa: BLE001 - people and programs get a sentence and a code, never a traceback
+        from argus.cli import failures
+
+        failures.leave(error, as_json)
     sys.exit(code if isinstance(code, int) else 0)
 
 
