@@ -25,7 +25,8 @@ help: ## list the targets
 
 .PHONY: up
 up: $(STAMP) ## set up .venv and start Argus in the background (PYTHON=... chooses the Python)
-	@$(VENV)/bin/argus up --detach
+	@ARGUS_NO_AUTOSTART=1 $(VENV)/bin/argus status >/dev/null 2>&1; if [ $$? -eq 3 ]; then $(VENV)/bin/argus up --detach; \
+	else echo "Argus is up already:"; $(VENV)/bin/argus status || true; fi
 
 .PHONY: down
 down: ## stop Argus

@@ -18,8 +18,13 @@ class Autonomy:
 
     async def restore(self) -> None:
         kept = await self._store.setting(_KEY)
-        if kept and kept["file"] == self._file.value:
+        if kept is None:
+            return
+        if kept["file"] == self._file.value:
             self.level = Level(kept["level"])
+        else:
+            # The file has spoken since: what was set before it is over for good, also when the file goes back.
+            await self._store.commit(PutSetting(_KEY, None))
 
     async def set(self, level: Level, by: str) -> None:
         if level is self.level:

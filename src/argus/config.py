@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import ipaddress
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -15,6 +13,7 @@ from pydantic_core import ErrorDetails
 from argus import yaml_lines
 from argus.core.autonomy import Level
 from argus.core.errors import ArgusError, Code
+from argus.host.dns import is_this_machine
 from argus.notify.settings import Notify
 from argus.schema import Port, Section
 from argus.services.settings import Health
@@ -71,8 +70,12 @@ def find(given: str | None, environ: Mapping[str, str], folder: Path) -> Path | 
             raise ArgusError(Code.CONFIG_NOT_FOUND, f"there is no file {path}", file=str(path))
         return path
     base = environ.get("XDG_CONFIG_HOME") or str(Path(environ.get("HOME", "~")).expanduser() / ".config")
-    candidates = [folder / "argus.yaml", Path(base) / "argus" / "argus.yaml"]
-    return next((path for path in candidates if path.is_file()), None)
+    for path in (folder / "argus.yaml", Path(base) / "argus" / "argus.yaml"):
+        if path.is_file():
+            return path
+        if path.exists() or path.is_symlink():
+            raise ArgusError(Code.CONFIG_NOT_FOUND, f"{path} is there and is no file", file=str(path))
+    return None
 
 
 def load(path: Path | None, *, port: int | None = None) -> Config:
@@ -190,7 +193,7 @@ def _meaning(config: Config, document: Document, own_port: int) -> list[Problem]
             first = document.line(("health", "services", places[service.name], "name"))
             problem(place, "name", f'"{service.name}" stands twice, first in line {first}')
         places.setdefault(service.name, place)
-        if service.port_number == own_port and _is_here(service.host_name):
+        if service.port_number == own_port and is_this_machine(service.host_name):
             problem(place, "name", f'"{service.name}" is Argus itself, which never watches or restarts itself')
     names = {service.name: service.depends_on for service in config.health.services}
     for place, service in enumerate(config.health.services):
@@ -205,19 +208,6 @@ def _meaning(config: Config, document: Document, own_port: int) -> list[Problem]
         text = " -> ".join(circle)
         problem(places[circle[0]], "dependsOn", f"the dependencies form a circle: {text} (see also line {line})")
     return problems
-
-
-def _is_here(host: str) -> bool:
-    """Whether a host is this machine's loopback, however it is written."""
-    name = host.lower().strip("[]").rstrip(".")
-    if name == "localhost" or re.fullmatch(r"(127|0)(\.[0-9]+){0,3}", name):
-        return True
-    try:
-        address = ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    mapped = getattr(address, "ipv4_mapped", None)
-    return address.is_loopback or address.is_unspecified or bool(mapped and mapped.is_loopback)
 
 
 def _circle(names: Mapping[str, tuple[str, ...]]) -> list[str]:

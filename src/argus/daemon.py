@@ -117,6 +117,8 @@ def _say_where(ground: Ground) -> None:
     own = identity.identify(os.getpid())
     note = {"pid": ground.facts.pid, "started": own.started if own else "", "url": ground.facts.url}
     files.write_private(ground.options.home / "daemon.json", json.dumps(note))
+    # The same in the lock, which nobody deletes by mistake.
+    ground.lock.say(note)
 
 
 def _announcement(house: House) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import os
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,7 @@ class Ground:
     clock: Clock
     redactor: Redactor
     token: str
+    lock: InstanceLock
 
     @property
     def own_address(self) -> tuple[str, int]:
@@ -67,16 +68,19 @@ class Ground:
 async def prepare(options: Options) -> AsyncIterator[Ground]:
     """Raises ArgusError when Argus cannot start."""
     with contextlib.ExitStack() as cleanup:
-        files.private_folder(options.home)
-        lock = InstanceLock(options.home)
-        lock.take()
+        lock = InstanceLock(options.home / "argus.lock")
+        with _usable(options.home):
+            files.private_folder(options.home)
+            lock.take()
         cleanup.callback(lock.release)
         # Commands with a relative path mean the folder of the file that names them, however Argus was started.
         os.chdir(options.config.parent if options.config else options.home)
         redactor, clock = Redactor(), SystemClock()
-        logs.set_up(options.home / "logs" if options.detached else None, redactor)
+        redactor.learn_environment(os.environ)
+        with _usable(options.home):
+            logs.set_up(options.home / "logs" if options.detached else None, redactor)
         loaded = config.load(options.config, port=options.port)
-        _check_channels(loaded, redactor)
+        check(loaded, redactor)
         host = options.host or loaded.server.host
         listener = ports.listen(host, loaded.server.port if options.port is None else options.port)
         cleanup.callback(listener.close)
@@ -84,7 +88,8 @@ async def prepare(options: Options) -> AsyncIterator[Ground]:
         services = tuple(loaded.health.services) if loaded.health.enabled else ()
         if options.config is None:
             services = discovery.services(await asyncio.to_thread(ports.listeners), own_port=port)
-        token = _token(options.home)
+        with _usable(options.home):
+            token = _token(options.home)
         redactor.learn(token)
         facts = Facts(
             version=__version__,
@@ -96,17 +101,34 @@ async def prepare(options: Options) -> AsyncIterator[Ground]:
             discovered=options.config is None,
             notices=(*loaded.notices(), *_exposed(host)),
         )
-        store = SqliteStore(_store_path(loaded, options.home), clock=clock, redactor=redactor)
+        path = _store_path(loaded, options.home)
+        # Two homes may name one store: the budget and the acts are the store's, so it has a lock of its own.
+        store_lock = InstanceLock(path.with_name(f"{path.name}.lock"), "store")
+        with _usable(path.parent):
+            store_lock.take()
+        cleanup.callback(store_lock.release)
+        store = SqliteStore(path, clock=clock, redactor=redactor, is_ours=path.parent == options.home)
         try:
-            yield Ground(options, loaded, services, facts, host, listener, store, clock, redactor, token)
+            yield Ground(options, loaded, services, facts, host, listener, store, clock, redactor, token, lock)
         finally:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_CLOSE):
                     await store.close()
 
 
-def _check_channels(loaded: Config, redactor: Redactor) -> None:
-    """A channel that can never deliver is found at the start, not in the first outage."""
+@contextlib.contextmanager
+def _usable(folder: Path) -> Iterator[None]:
+    """A folder that cannot be used is a user's mistake or a full disk, and said as such."""
+    try:
+        yield
+    except OSError as error:
+        why = f"{folder} cannot be used: {error.strerror or error}"
+        raise ArgusError(Code.STORE_UNAVAILABLE, why, folder=str(folder)) from None
+
+
+def check(loaded: Config, redactor: Redactor) -> None:
+    """What keeps a configuration that reads well from working: found at the start, not in the first outage."""
+    _store_path(loaded, Path())
     for channel in loaded.notify.channels:
         redactor.learn(channel.url.get_secret_value())
     if loaded.notify.channels and not channels.available():

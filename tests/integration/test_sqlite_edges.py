@@ -373,7 +373,7 @@ async def test_what_was_confirmed_survives_a_kill_and_commits_are_whole(path: Pa
 
 
 def test_a_second_taker_is_told_who_holds_the_lock(tmp_path: Path):
-    first, second = InstanceLock(tmp_path), InstanceLock(tmp_path)
+    first, second = InstanceLock(tmp_path / "argus.lock"), InstanceLock(tmp_path / "argus.lock")
     first.take()
     try:
         with pytest.raises(ArgusError) as caught:
@@ -391,14 +391,14 @@ def test_folders_do_not_share_a_lock(tmp_path: Path):
     locks = []
     for name in "ab":
         (tmp_path / name).mkdir()
-        locks.append(InstanceLock(tmp_path / name))
+        locks.append(InstanceLock(tmp_path / name / "argus.lock"))
         locks[-1].take()
     for lock in locks:
         lock.release()
 
 
 def test_releasing_twice_or_what_was_never_taken_is_nothing(tmp_path: Path):
-    lock = InstanceLock(tmp_path)
+    lock = InstanceLock(tmp_path / "argus.lock")
     lock.release()
     lock.take()
     lock.release()
@@ -406,7 +406,7 @@ def test_releasing_twice_or_what_was_never_taken_is_nothing(tmp_path: Path):
 
 
 def test_the_lock_s_file_is_private_and_stays(tmp_path: Path):
-    lock = InstanceLock(tmp_path)
+    lock = InstanceLock(tmp_path / "argus.lock")
     lock.take()
     lock.release()
     (file,) = tmp_path.iterdir()
@@ -415,7 +415,7 @@ def test_the_lock_s_file_is_private_and_stays(tmp_path: Path):
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '"x"', "\xff\xfe", '{"pid": "x"}'])
 def test_a_lock_whose_holder_cannot_be_read_is_held_all_the_same(tmp_path: Path, content: str):
-    first, second = InstanceLock(tmp_path), InstanceLock(tmp_path)
+    first, second = InstanceLock(tmp_path / "argus.lock"), InstanceLock(tmp_path / "argus.lock")
     first.take()
     try:
         (tmp_path / "argus.lock").write_text(content, encoding="latin-1")
@@ -443,7 +443,7 @@ def test_a_lock_ends_with_its_holder_however_that_ends_and_not_with_its_children
     ) as holder:
         assert holder.stdout is not None
         child = int(holder.stdout.readline())
-        lock = InstanceLock(tmp_path)
+        lock = InstanceLock(tmp_path / "argus.lock")
         try:
             with pytest.raises(ArgusError) as caught:
                 lock.take()

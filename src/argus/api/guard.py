@@ -95,7 +95,9 @@ class Guard:
         """A page of another site whose name was made to point at loopback sends its own name here."""
         given = headers.get("host", "")
         name = (urlsplit(f"//{given}").hostname or "") if _splits(given) else ""
-        if name in _LOOPBACK or name == self._host:
+        if len(headers.getlist("host")) > 1 or "\\" in given:
+            name = ""
+        if name and (name in _LOOPBACK or name == self._host):
             return
         if self._host not in _LOOPBACK and _is_address(name):
             return

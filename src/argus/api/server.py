@@ -4,12 +4,66 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from argus.core.clock import Clock
+from argus.core.clock import Clock, SystemClock, milliseconds
+from argus.core.errors import ArgusError, Code
+
+CONNECTIONS = 512
+"""Beyond that a connection is closed at once: strangers' connections must not take the checks' descriptors."""
+_HEAD = 64 * 1024
+_HEAD_SECONDS = 15.0
+"""In which the whole head of a request must have arrived."""
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    """uvicorn's protocol with bounds on what a client without a token can take: connections, headers and time."""
+
+    _head = 0
+    _in_head = True
+    _patience: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if len(self.connections) > CONNECTIONS:
+            transport.abort()
+            return
+        self._patience = self.loop.call_later(_HEAD_SECONDS, transport.abort)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._patience is not None:
+            self._patience.cancel()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self._in_head and not self.transport.is_closing():
+            self._head += len(data)
+            if self._head > _HEAD:
+                self.send_400_response("the request's head has more than 64 KiB")
+
+    def on_message_begin(self) -> None:
+        self._head, self._in_head = 0, True
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        if self._patience is not None:
+            self._patience.cancel()
+        super().on_headers_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        """What cannot be read as HTTP gets a structured error too."""
+        error = ArgusError(Code.INVALID_REQUEST, msg).structured(milliseconds(SystemClock().wall()))
+        body = json.dumps({"error": error}).encode()
+        head = f"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n"
+        self.transport.write(head.encode() + b"connection: close\r\n\r\n" + body)
+        self.transport.close()
 
 
 class Server(uvicorn.Server):
@@ -19,7 +73,7 @@ class Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app,
-                http="httptools",
+                http=BoundedProtocol,
                 ws="none",
                 lifespan="off",
                 log_config=None,

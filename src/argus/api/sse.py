@@ -74,7 +74,7 @@ class EventStream:
                 return oldest - 1, "the position is older than what is kept"
             return position.n, None
         last = request.query_params.get("last", "0")
-        if not (last.isascii() and last.isdecimal() and int(last) <= 10_000):
+        if not (last.isascii() and last.isdecimal() and len(last) <= 5 and int(last) <= 10_000):
             raise ArgusError(Code.INVALID_REQUEST, "last is a number from 0 to 10000")
         return max(0, oldest - 1, newest - int(last)), None
 

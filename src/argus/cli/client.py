@@ -35,14 +35,22 @@ class Refused(Exception):
 
 
 def running(folder: Path) -> Daemon | None:
-    """The daemon of this state folder, if it lives."""
+    """The daemon of this state folder, if it lives. Its lock says the same as its note, should that be gone."""
+    for name in ("daemon.json", "argus.lock"):
+        daemon = _read(folder / name)
+        if daemon is not None and is_alive(daemon.identity):
+            return daemon
+    return None
+
+
+def _read(path: Path) -> Daemon | None:
     try:
-        said = json.loads((folder / "daemon.json").read_text(encoding="utf-8"))
+        said = json.loads(path.read_text(encoding="utf-8"))
         identity = Identity(int(said["pid"]), str(said["started"]))
         host, _, port = str(said["url"]).removeprefix("http://").rpartition(":")
-    except (OSError, ValueError, KeyError, TypeError):
+        return Daemon(identity, host.strip("[]"), int(port), str(said["url"]))
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return None
-    return Daemon(identity, host.strip("[]"), int(port), said["url"]) if is_alive(identity) else None
 
 
 def token(folder: Path) -> str:
@@ -55,8 +63,10 @@ def token(folder: Path) -> str:
         raise ArgusError(
             Code.NO_DAEMON, "there is no token yet: Argus was never started on this state folder", folder=str(folder)
         ) from None
-    except OSError as error:
-        raise ArgusError(Code.FORBIDDEN, f"the token cannot be read: {error.strerror}", folder=str(folder)) from None
+    except (OSError, ValueError) as error:
+        raise ArgusError(
+            Code.STORE_UNAVAILABLE, f"the token in {folder} cannot be read: {error}", folder=str(folder)
+        ) from None
 
 
 def find_or_start(config: str | None) -> Daemon:
@@ -69,11 +79,19 @@ def find_or_start(config: str | None) -> Daemon:
     from argus.cli import launch
 
     print(f"argus: no daemon runs on {folder}; starting one", file=sys.stderr)
-    launch.start_detached(config, idle_exit=float(os.environ.get("ARGUS_IDLE_EXIT", "600")))
+    launch.start_detached(config, idle_exit=_idle_exit())
     daemon = wait_for(folder)
     if daemon is None:
         raise ArgusError(Code.NO_DAEMON, "the daemon was started and is gone again", folder=str(folder))
     return daemon
+
+
+def _idle_exit() -> float:
+    given = os.environ.get("ARGUS_IDLE_EXIT", "600")
+    try:
+        return float(given)
+    except ValueError:
+        raise ArgusError(Code.INVALID_REQUEST, f"ARGUS_IDLE_EXIT is a number of seconds, not {given[:40]!r}") from None
 
 
 def wait_for(folder: Path) -> Daemon | None:

@@ -105,9 +105,12 @@ def down(as_json: bool) -> None:
 def check(file: str | None, as_json: bool) -> None:
     """Check a configuration file, without a daemon: everything that is wrong with it, at once."""
     from argus import config as configuration
+    from argus import startup
+    from argus.core.redact import Redactor
 
     path = configuration.find(file or _named_config(), os.environ, Path.cwd())
     loaded = configuration.load(path)
+    startup.check(loaded, Redactor())
     said = {
         "file": str(path) if path else None,
         "services": [service.name for service in loaded.health.services],

@@ -101,7 +101,9 @@ def _command(name: str, operations: list[dict[str, Any]]) -> click.Command:
     verb = next(verb for verb, known in VERBS.items() if known is operations)
 
     def callback(as_json: bool, **given: Any) -> None:
-        _run(operations, {f: given[_safe(f)] for f in fields if given[_safe(f)] not in (None, False)}, verb, as_json)
+        said = {f: given[_safe(f)] for f in fields if given[_safe(f)] is not None and given[_safe(f)] is not False}
+        group = click.get_current_context().parent
+        _run(operations, said, verb, as_json or bool(group and group.params.get("as_json")))
 
     return click.Command(name, params=[*params, _json_option()], callback=callback, help=operations[-1]["help"])
 

@@ -19,7 +19,8 @@ from argus.core.errors import ArgusError, Code
 
 _HANDSHAKE = ("initialize", "notifications/initialized")
 _TRIES = 20
-_LAST_ANSWERS = 60.0
+_LAST_ANSWERS = 10.0
+_LONGEST = 1024 * 1024
 
 
 class Relay:
@@ -42,6 +43,11 @@ class Relay:
     def _send(self, line: bytes) -> None:
         message = _message(line)
         method, number = message.get("method"), message.get("id")
+        wrong = _wrong(line, message)
+        if wrong:
+            # The daemon's side would drop it without a word, and the agent would wait for ever.
+            self._say({"jsonrpc": "2.0", "id": number if _is_id(number) else None, "error": wrong})
+            return
         asks = method is not None and number is not None
         try:
             self._deliver(line, json.dumps(number) if asks else None)
@@ -163,6 +169,24 @@ def _chunk(data: bytes) -> bytes:
 def _message(line: bytes) -> dict[str, Any]:
     try:
         message = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return message if isinstance(message, dict) else {}
+
+
+def _wrong(line: bytes, message: dict[str, Any]) -> dict[str, Any] | None:
+    """The JSON-RPC error for what is no message at all."""
+    if len(line) > _LONGEST:
+        return {"code": -32600, "message": "a message has at most 1 MiB"}
+    if not message:
+        return {"code": -32700, "message": "the line is no JSON object"}
+    method = message.get("method")
+    answers = "result" in message or "error" in message
+    well = message.get("jsonrpc") == "2.0" and (isinstance(method, str) or answers)
+    if not well or not ("id" not in message or _is_id(message["id"])):
+        return {"code": -32600, "message": "not a JSON-RPC 2.0 message"}
+    return None
+
+
+def _is_id(number: Any) -> bool:
+    return isinstance(number, str | int) and not isinstance(number, bool)

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from argus import home
-from argus.cli.client import Refused, find_or_start, token
+from argus.cli.client import Refused, find_or_start, running, token
 from argus.cli.http import Connection
 from argus.core.errors import ArgusError, Code
 
@@ -18,12 +18,17 @@ from argus.core.errors import ArgusError, Code
 def events(
     config: str | None, *, follow: bool, last: int, after: str | None, channel: str | None
 ) -> Iterator[dict[str, Any]]:
-    position = after
+    position, begun = after, False
     while True:
         query = {"follow": "true" if follow else "false", **({"after": position} if position else {"last": str(last)})}
         if channel:
             query["channel"] = channel
-        daemon = find_or_start(config)
+        # Only the first time: one that a person stopped meanwhile is waited for, not started.
+        daemon = running(home.folder(os.environ)) if begun else find_or_start(config)
+        begun = True
+        if daemon is None:
+            time.sleep(0.5)
+            continue
         try:
             for event in _read(daemon.host, daemon.port, f"/api/events?{urlencode(query)}"):
                 position = event["id"] or position

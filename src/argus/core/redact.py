@@ -13,7 +13,8 @@ _NAMED_LIKE_ONE = re.compile(
 # The scheme is bounded: without that a long run of letters and dots takes quadratic time.
 _USERINFO = re.compile(r"(?i)\b([a-z][a-z0-9+.-]{0,30}://)[^/\s?#]+@")
 _ASSIGNED = re.compile(
-    r"(?i)\b([a-z0-9_-]{0,40}(?:password|passwd|passphrase|secret|token|api[_-]?key)[a-z0-9_-]{0,20}=)['\"]?[^\s&;,'\"]{4,}"
+    r"(?i)\b([a-z0-9_-]{0,40}(?:password|passwd|passphrase|secret|token|api[_-]?key)[a-z0-9_-]{0,20}"
+    r"[\"']?\s{0,3}[:=]\s{0,3}[\"']?)[^\s&;,'\"]{4,}"
 )
 _BEARER = re.compile(r"(?i)\b(bearer\s+)[A-Za-z0-9._~+/=-]{8,}")
 # Words follow "basic" too: credentials are base64, which has digits, capitals or padding.
@@ -30,6 +31,12 @@ class Redactor:
         # Very short values would mask ordinary words.
         if len(secret) >= 6:
             self._known.add(secret)
+
+    def learn_environment(self, environ: Mapping[str, str]) -> None:
+        """Values of variables that are named like a secret; commands that Argus runs inherit and may print them."""
+        for name, value in environ.items():
+            if _NAMED_LIKE_ONE.search(name):
+                self.learn(value)
 
     def text(self, text: str) -> str:
         for secret in sorted(self._known, key=len, reverse=True):

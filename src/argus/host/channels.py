@@ -34,5 +34,9 @@ class AppriseSender:
 def _send(url: str, title: str, body: str) -> bool:
     import apprise
 
-    sender = apprise.Apprise()
-    return bool(sender.add(url) and sender.notify(body=body, title=title))
+    channel = apprise.Apprise.instantiate(url)
+    if not channel:
+        return False
+    # Its own four seconds are short: a receiver that takes longer gets the message, and then gets it again.
+    channel.socket_connect_timeout, channel.socket_read_timeout = 10.0, 25.0
+    return bool(channel.notify(body=body, title=title))

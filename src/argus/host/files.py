@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from pathlib import Path
+
+_OURS = {"argus.lock", "argus.db", "token"}
 
 
 def write_private(path: Path, text: str) -> None:
@@ -28,7 +31,10 @@ def write_private(path: Path, text: str) -> None:
 
 
 def private_folder(path: Path) -> None:
+    """Makes it, or closes one of ours that a person or an older umask had opened. A shared folder is left as it is."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    # An older umask or a person may have opened it; only the owner may, and only the owner can, close it again.
     if path.stat().st_mode & 0o077:
+        inside = {entry.name for entry in path.iterdir()}
+        if inside and not inside & _OURS:
+            raise OSError(errno.EPERM, "it is open to others and holds what is not Argus's")
         path.chmod(0o700)

@@ -7,6 +7,7 @@ thousands of times: a new connection costs a fraction of a general client's.
 from __future__ import annotations
 
 import asyncio
+import re
 import ssl
 import time
 from urllib.parse import SplitResult, urlsplit
@@ -17,6 +18,7 @@ from argus.host.dns import Resolver
 from argus.host.seam import Failure, HttpReply, HttpRequest, ProbeFailed
 from argus.host.tcp import open_connection
 
+_STATUS_LINE = re.compile(rb"HTTP/[0-9](?:\.[0-9])? ([1-5][0-9][0-9])\b")
 _HEAD_LIMIT = 64 * 1024
 """A peer that sends endless headers is not a web server."""
 
@@ -30,14 +32,17 @@ class HttpProber:
         loop = asyncio.get_running_loop()
         began = time.perf_counter()  # the loop's own clock counts in milliseconds
         parts = urlsplit(request.url)
+        host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+        addresses = await self._resolver.addresses(host, port, timeout=timeout)
+        left = max(0.0, timeout - (time.perf_counter() - began))
         transport: asyncio.Transport | None = None
         try:
-            async with asyncio.timeout(timeout):
+            async with asyncio.timeout(left):
                 transport, exchange = await open_connection(
-                    self._resolver,
+                    addresses,
                     lambda: _Exchange(loop, request.body_limit),
-                    parts.hostname or "",
-                    parts.port or (443 if parts.scheme == "https" else 80),
+                    host,
+                    port,
                     tls=self._context() if parts.scheme == "https" else None,
                 )
                 expires = _certificate_end(transport)
@@ -83,16 +88,25 @@ class _Exchange(asyncio.Protocol):
         self.body = bytearray()
         self._limit = body_limit
         self._head = 0
+        self._start = bytearray()
         self._parser = httptools.HttpResponseParser(self)
 
     def data_received(self, data: bytes) -> None:
         if self.done.done():
             return
         self._head += len(data) if not self.status else 0
+        self._start += data[: 64 - len(self._start)]
         try:
             self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            self._accept(101)
         except httptools.HttpParserError as error:
-            self._fail(ProbeFailed(Failure.NOT_HTTP, f"the answer is not HTTP: {error}"))
+            # Any answer means that the process lives, also one with sloppy headers: the status line is enough.
+            sloppy = _STATUS_LINE.match(bytes(self._start))
+            if self.status or sloppy:
+                self._accept(self.status or int(sloppy[1] if sloppy else 0))
+            else:
+                self._fail(ProbeFailed(Failure.NOT_HTTP, f"the answer is not HTTP: {error}"))
         if self._head > _HEAD_LIMIT:
             self._fail(ProbeFailed(Failure.NOT_HTTP, "the answer has more than 64 KiB of headers"))
 
@@ -120,6 +134,10 @@ class _Exchange(asyncio.Protocol):
             self._finish()
         else:
             self._fail(ProbeFailed(Failure.CLOSED, "the connection was closed before an answer came"))
+
+    def _accept(self, status: int) -> None:
+        self.status = status
+        self._finish()
 
     def _finish(self) -> None:
         if not self.done.done():

@@ -11,6 +11,7 @@ from pathlib import Path
 from argus.host.seam import Ran
 
 _TAIL = 4096
+_LOG = 512 * 1024
 
 
 async def run(argv: list[str], *, timeout: float, log: str) -> Ran:
@@ -45,7 +46,9 @@ async def run(argv: list[str], *, timeout: float, log: str) -> Ran:
         problem = f"not finished within {timeout:g} s"
         _end_group(child.pid)
         await _ended(child)
-    return Ran(None if problem else child.returncode, tail(path), loop.time() - began, problem)
+    said = tail(path)
+    _bound(path, said)
+    return Ran(None if problem else child.returncode, said, loop.time() - began, problem)
 
 
 async def _ended(child: subprocess.Popen[bytes]) -> None:
@@ -76,6 +79,17 @@ def _end_group(pid: int) -> None:
         os.killpg(pid, signal.SIGKILL)
     except ProcessLookupError:
         return  # it ended by itself in the meantime: nothing is left to end
+
+
+def _bound(path: Path, said: str) -> None:
+    """A command that printed without end leaves its last words. What still writes to the file appends after them."""
+    try:
+        if path.stat().st_size > _LOG:
+            with path.open("r+b") as file:
+                file.truncate(0)
+                file.write(said.encode())
+    except OSError:
+        return  # a log that cannot be shortened is no reason to fail a restart
 
 
 def tail(path: Path, size: int = _TAIL) -> str:

@@ -17,6 +17,8 @@ class Failure(StrEnum):
     UNREACHABLE = "unreachable"
     CLOSED = "connection closed"
     NOT_HTTP = "not HTTP"
+    OURS = "Argus could not ask"
+    """No descriptor, no thread, no memory left: says nothing about the service."""
 
 
 class ProbeFailed(Exception):

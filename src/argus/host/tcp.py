@@ -16,7 +16,7 @@ P = TypeVar("P", bound=asyncio.BaseProtocol)
 
 
 async def open_connection(
-    resolver: Resolver,
+    addresses: list[str],
     protocol: Callable[[], P],
     host: str,
     port: int,
@@ -26,7 +26,7 @@ async def open_connection(
     """The first address that accepts. The caller holds the deadline."""
     loop = asyncio.get_running_loop()
     failed: ProbeFailed | None = None
-    for address in await resolver.addresses(host, port):
+    for address in addresses:
         try:
             name = host.strip("[]") if tls else None
             transport, made = await loop.create_connection(protocol, address, port, ssl=tls, server_hostname=name)
@@ -40,7 +40,12 @@ async def open_connection(
     raise failed or ProbeFailed(Failure.DNS, f"{host} has no address")
 
 
+_OURS = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL}
+
+
 def _reason(error: OSError) -> Failure:
+    if error.errno in _OURS:
+        return Failure.OURS
     if isinstance(error, ConnectionRefusedError):
         return Failure.REFUSED
     if isinstance(error, TimeoutError) or error.errno == errno.ETIMEDOUT:
@@ -52,9 +57,11 @@ def _reason(error: OSError) -> Failure:
 
 async def connect(resolver: Resolver, host: str, port: int, *, timeout: float) -> float:
     began = time.perf_counter()  # the loop's own clock counts in milliseconds
+    addresses = await resolver.addresses(host, port, timeout=timeout)
+    left = max(0.0, timeout - (time.perf_counter() - began))
     try:
-        async with asyncio.timeout(timeout):
-            transport, _ = await open_connection(resolver, asyncio.Protocol, host, port)
+        async with asyncio.timeout(left):
+            transport, _ = await open_connection(addresses, asyncio.Protocol, host, port)
     except TimeoutError:
         raise ProbeFailed(Failure.TIMEOUT, f"no connection within {timeout:g} s") from None
     # Nothing was said, so there is nothing to flush; abort frees the socket at once.

@@ -68,6 +68,7 @@ class Deliveries:
         attempt = 0
         while not await self._sent(channel, message.title, body):
             attempt += 1
+            body = f"{message.body}\n\n(an earlier try was not confirmed; this may be a repetition)"
             if attempt == 1:
                 await self._note(name, "notification_delayed", event, message)
             await asyncio.sleep(_BACKOFF.delay(attempt))

@@ -83,5 +83,7 @@ class Health:
     outage: Outage | None = None
     repair: str | None = None
     """The act under way; while there is one, readings are noted and not judged."""
+    judged_from: float = float("-inf")
+    """Checks that were started before this moment say nothing any more: a restart lies between them and now."""
     recorded: Status | None = None
     """What the record says, so that a restart of Argus is not a change of state."""

@@ -133,6 +133,8 @@ class Reconciler:
         if health.repair:
             self.healths[name] = replace(health, last=observation)
             return
+        if observation.at < health.judged_from:
+            return  # it looked at what was there before the restart
         if observation.seen.status is Status.DOWN and not self._is_trusted(observation):
             return  # the machine slept or Argus stalled: this failure may be ours
         judged = policy.judge(health, observation, self._limit(service))
@@ -224,7 +226,8 @@ class Reconciler:
     async def _repaired(self, message: Repaired) -> None:
         """Gives the act its outcome: recovered, still down, or a restart that could not be carried out."""
         act, observation = message.act, message.observation
-        service, health = self._services[act.subject], replace(self.healths[act.subject], repair=None)
+        service = self._services[act.subject]
+        health = replace(self.healths[act.subject], repair=None, judged_from=observation.at)
         judged = policy.judge(health, observation, self._limit(service))
         outcome = repairs.outcome(message.ran, observation)
         detail = repairs.evidence(message.ran, observation)

@@ -20,6 +20,10 @@ _GRACE = 2.0
 """A check that outlives its own deadline by this much is a fault of ours; it is ended and says so."""
 
 
+_LATE = 0.25
+"""A failure that took so much longer than its timeout was ours: the loop did not run while the answer came."""
+
+
 class Watch:
     def __init__(self, settings: Settings, services: tuple[Service, ...], tools: Tools) -> None:
         self._tools = tools
@@ -105,6 +109,11 @@ class Watch:
         except Exception as error:  # noqa: BLE001 - a check that crashes says nothing about the service
             log.exception("the check of %s crashed", service.name)
             seen = Seen(Status.UNKNOWN, None, "check crashed", f"{type(error).__name__}: {error}")
+        held_up = self._tools.clock.monotonic() - began - service.timeout
+        if seen.status is Status.DOWN and held_up > _LATE:
+            seen = Seen(
+                Status.UNKNOWN, None, "held up", f"Argus itself was held up for {held_up:.1f} s during the check"
+            )
         return Observation(seen, began, self._tools.clock.wall())
 
     async def _keep_schedule(self, group: asyncio.TaskGroup) -> None:

@@ -1,4 +1,4 @@
-"""One daemon per state folder. The lock is the kernel's: it ends with its holder, however that ends."""
+"""One daemon per state folder and per store. The lock is the kernel's: it ends with its holder, however that ends."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from argus.core.errors import ArgusError, Code
 
 
 class InstanceLock:
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / "argus.lock"
+    def __init__(self, path: Path, what: str = "state folder") -> None:
+        self._path = path
+        self._what = what
         self._handle: int | None = None
 
     def take(self) -> None:
@@ -25,13 +26,18 @@ class InstanceLock:
             os.close(handle)
             raise ArgusError(
                 Code.ALREADY_RUNNING,
-                f"another Argus (pid {holder.get('pid', 'unknown')}) runs on this state folder",
-                folder=str(self._path.parent),
+                f"another Argus (pid {holder.get('pid', 'unknown')}) runs on this {self._what}",
+                lock=str(self._path),
                 **holder,
             ) from None
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, json.dumps({"pid": os.getpid()}).encode(), 0)
         self._handle = handle
+        self.say({"pid": os.getpid()})
+
+    def say(self, about: dict[str, Any]) -> None:
+        """What others read about the holder. It stays when the holder is gone, so it must name a process exactly."""
+        assert self._handle is not None
+        os.ftruncate(self._handle, 0)
+        os.pwrite(self._handle, json.dumps(about).encode(), 0)
 
     def release(self) -> None:
         # The file stays: removing it would let two daemons lock two files of the same name.
@@ -42,7 +48,7 @@ class InstanceLock:
 
 def _holder(handle: int) -> dict[str, Any]:
     try:
-        said = json.loads(os.pread(handle, 200, 0))
+        said = json.loads(os.pread(handle, 1000, 0))
     except (OSError, ValueError):
         return {}  # it was locked this instant and has not written its name yet
     return {"pid": said["pid"]} if isinstance(said, dict) and "pid" in said else {}

@@ -35,7 +35,8 @@ def migrations() -> list[str]:
     return [entry.read_text(encoding="utf-8") for entry in files]
 
 
-def open_files(path: Path | None, clock: Clock, token: Callable[[], str] | None) -> Opened:
+def open_files(path: Path | None, clock: Clock, token: Callable[[], str] | None, *, is_ours: bool) -> Opened:
+    """`is_ours` when the file lies where only Argus writes: then a damaged one is set aside, whatever it holds."""
     token = token or (lambda: secrets.token_hex(4))
     set_aside = None
     try:
@@ -45,6 +46,11 @@ def open_files(path: Path | None, clock: Clock, token: Callable[[], str] | None)
         except sqlite3.DatabaseError as error:
             if path is None or isinstance(error, sqlite3.OperationalError):
                 raise
+            if not is_ours and not _was_ours(path):
+                writer.close()
+                raise ArgusError(
+                    Code.STORE_UNAVAILABLE, "the file is no store of Argus; nothing was changed", path=str(path)
+                ) from None
             # Before it is closed: closing would take the write-ahead log away.
             set_aside = _put_aside(path, milliseconds(clock.wall()))
             writer.close()
@@ -79,6 +85,12 @@ def _prepare(db: sqlite3.Connection, path: Path | None) -> None:
         raise
 
 
+def _was_ours(path: Path) -> bool:
+    with path.open("rb") as file:
+        head = file.read(72)
+    return head.startswith(b"SQLite format 3\0") and head[68:72] == _APPLICATION.to_bytes(4, "big")
+
+
 def _check_owner(db: sqlite3.Connection, path: Path | None) -> None:
     """Another program's database is left as it is."""
     (tables,) = db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
@@ -93,8 +105,10 @@ def _connect(path: Path | None) -> sqlite3.Connection:
     if path is None:
         return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     try:
-        # SQLite would create it with the umask's permissions; its WAL and shm files take after it.
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        # SQLite would create it with the umask's permissions; its WAL and shm files take after it. Only a file that is
+        # not there yet is opened here: closing a second descriptor would drop SQLite's own locks on it.
+        if not path.exists():
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     except OSError as error:
         raise ArgusError(
             Code.STORE_UNAVAILABLE, f"the store cannot be opened: {error.strerror}", path=str(path)

@@ -54,11 +54,13 @@ class SqliteStore:
         redactor: Redactor | None = None,
         inline: bool = False,
         token: Callable[[], str] | None = None,
+        is_ours: bool = True,
     ) -> None:
         """`inline` runs everything on the caller's thread: simulations need one order of steps. No path: memory."""
         self._clock = clock or SystemClock()
         self._redactor = redactor or Redactor()
-        opened = open_files(path, self._clock, token)
+        opened = open_files(path, self._clock, token, is_ours=is_ours)
+        self._path, self._file = path, _identity(path)
         self._writer, self._reader = opened.writer, opened.reader
         self.epoch = opened.epoch
         self.set_aside = opened.set_aside
@@ -148,10 +150,16 @@ class SqliteStore:
         self._closed = True
         self._wake()
         if not self._inline:
-            # The jobs that are waiting come before the end mark, so nothing accepted is lost.
-            await asyncio.to_thread(self._jobs.put, None)
-            await asyncio.to_thread(self._thread.join)
-            self._reading.shutdown()
+            # The jobs that are waiting come before the end mark, so nothing accepted is lost. No thread waits for the
+            # writer: a store that is locked by another process must not hold the stop of Argus up.
+            ended = False
+            while self._thread.is_alive():
+                if not ended:
+                    with contextlib.suppress(queue.Full):
+                        self._jobs.put_nowait(None)
+                        ended = True
+                await asyncio.sleep(0.01)
+            self._reading.shutdown(wait=False)
         self._writer.close()
         if self._reader is not self._writer:
             self._reader.close()
@@ -183,6 +191,9 @@ class SqliteStore:
     def _commit(self, batch: list[_Job]) -> None:
         db = self._writer
         try:
+            if _identity(self._path) != self._file:
+                # SQLite would go on writing into a file that has no name any more, and all of it would be lost.
+                raise sqlite3.OperationalError("its file was removed or replaced; start Argus anew")
             db.execute("BEGIN IMMEDIATE")
             for job in batch:
                 self._carry_out(db, job)
@@ -242,6 +253,14 @@ class SqliteStore:
     def _wake(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
+
+
+def _identity(path: Path | None) -> tuple[int, int] | None:
+    try:
+        found = path.stat() if path else None
+    except OSError:
+        return (0, 0)
+    return (found.st_dev, found.st_ino) if found else None
 
 
 def _matches(event: Event, channel: str | None, subject: str | None) -> bool:

@@ -86,5 +86,7 @@ class Service(Section):
         raise NotImplementedError
 
     def failed(self, failure: ProbeFailed) -> Seen:
+        if failure.failure is Failure.OURS:
+            return Seen(Status.UNKNOWN, None, failure.failure.value, failure.detail)
         code = _CODES.get(failure.failure, "SERVICE_DOWN")
         return Seen(Status.DOWN, None, failure.failure.value, failure.detail, code)

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from pydantic import Field, field_validator
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, field_validator
 
 from argus.host.seam import Host, Ran
 from argus.schema import PositiveDuration, Section, lasting
 
 
+def _list(value: Any) -> Any:
+    if not isinstance(value, list | tuple):
+        raise ValueError("a command is a list: [program, argument]")
+    return value
+
+
 class CommandRestarter(Section):
-    command: tuple[str, ...] = Field(min_length=1, description="The program and its arguments, as a list; no shell.")
+    command: Annotated[tuple[str, ...], BeforeValidator(_list)] = Field(
+        min_length=1, description="The program and its arguments, as a list; no shell."
+    )
     timeout: PositiveDuration = lasting("60s", "How long it may run; then it and all it started are ended.")
 
     @field_validator("command")
