@@ -126,6 +126,9 @@ class FakeHost:
         except TimeoutError:
             return Ran(None, "", loop.time() - began, f"not finished within {timeout:g} s")
 
+    async def outlast(self, log: str, *, timeout: float) -> bool:
+        return False  # nothing outlives a simulated Argus
+
     async def _reach(self, answers: Answers, timeout: float) -> Answers:
         if answers.hangs or answers.latency > timeout:
             await asyncio.sleep(timeout)

@@ -121,12 +121,12 @@ async def store(tmp_path: Path) -> AsyncIterator[SqliteStore]:
 async def test_every_event_is_one_message_in_order_and_silent_ones_are_none(store: SqliteStore):
     outbox = Outbox()
     async with delivering(store, outbox):
-        await store.commit(down("a"), SILENT, up("a"))
+        fell, _, rose = await store.commit(down("a"), SILENT, up("a"))
         await store.commit(SILENT)
-        await store.commit(down("b"))
+        (other,) = await store.commit(down("b"))
         notes = await noted(store, "notification_sent", 3)
     assert outbox.titles == ["SERVICE DOWN: a", "SERVICE RECOVERED: a", "SERVICE DOWN: b"]
-    assert [note.data["about"] for note in notes] == [f"{store.epoch}-1", f"{store.epoch}-3", f"{store.epoch}-5"]
+    assert [note.data["about"] for note in notes] == [fell.id, rose.id, other.id]
     assert [note.data["attempts"] for note in notes] == [1, 1, 1]
     assert [note.data.get("incident") for note in notes] == ["incident-of-a", None, "incident-of-b"]
 

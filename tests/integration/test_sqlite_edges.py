@@ -380,7 +380,7 @@ def test_a_second_taker_is_told_who_holds_the_lock(tmp_path: Path):
             second.take()
         assert caught.value.code is Code.ALREADY_RUNNING
         assert caught.value.details["pid"] == os.getpid()
-        assert caught.value.details["folder"] == str(tmp_path)
+        assert caught.value.details["lock"] == str(tmp_path / "argus.lock")
     finally:
         first.release()
     second.take()
@@ -430,7 +430,7 @@ HOLDER = """
 import sys, subprocess
 from pathlib import Path
 from argus.store.lock import InstanceLock
-InstanceLock(Path(sys.argv[1])).take()
+InstanceLock(Path(sys.argv[1]) / "argus.lock").take()
 child = subprocess.Popen(["sleep", "1000"], close_fds=False)
 print(child.pid, flush=True)
 sys.stdin.read()

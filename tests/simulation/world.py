@@ -81,6 +81,10 @@ class Life:
         await self._breathe()
         return await self._world.host.run(argv, timeout=timeout, log=log)
 
+    async def outlast(self, log: str, *, timeout: float) -> bool:
+        await self._breathe()
+        return await self._world.host.outlast(log, timeout=timeout)
+
     async def _breathe(self) -> None:
         await asyncio.sleep(self._world.chance.random() * 0.02)
         if self.dead:

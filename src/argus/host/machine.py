@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argus.host.dns import Resolver
 from argus.host.http import HttpProber
-from argus.host.process import run
+from argus.host.process import outlast, run
 from argus.host.seam import HttpReply, HttpRequest, Ran
 from argus.host.tcp import connect
 
@@ -24,6 +24,9 @@ class MachineHost:
 
     async def run(self, argv: list[str], *, timeout: float, log: str) -> Ran:
         return await run(argv, timeout=timeout, log=log)
+
+    async def outlast(self, log: str, *, timeout: float) -> bool:
+        return await outlast(log, timeout=timeout)
 
     def close(self) -> None:
         self._resolver.close()

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import json
 import os
 import signal
 import subprocess
 from pathlib import Path
 
+from argus.host.files import write_private
+from argus.host.identity import Identity, identify, is_alive
 from argus.host.seam import Ran
 
 _TAIL = 4096
 _LOG = 512 * 1024
+_POLL = 0.1
 
 
 async def run(argv: list[str], *, timeout: float, log: str) -> Ran:
@@ -38,6 +43,8 @@ async def run(argv: list[str], *, timeout: float, log: str) -> Ran:
         return Ran(None, "", loop.time() - began, f"cannot start {argv[0]}: {getattr(error, 'strerror', '') or error}")
     finally:
         os.close(handle)
+    note = _note(path)
+    _write_note(note, child.pid)
     problem = ""
     try:
         async with asyncio.timeout(timeout):
@@ -46,9 +53,43 @@ async def run(argv: list[str], *, timeout: float, log: str) -> Ran:
         problem = f"not finished within {timeout:g} s"
         _end_group(child.pid)
         await _ended(child)
+    note.unlink(missing_ok=True)
     said = tail(path)
     _bound(path, said)
     return Ran(None if problem else child.returncode, said, loop.time() - began, problem)
+
+
+async def outlast(log: str, *, timeout: float) -> bool:
+    """Argus was killed or stopped while a program ran; the program goes on, and its note says which one it is."""
+    note = _note(Path(log))
+    try:
+        said = json.loads(note.read_text(encoding="utf-8"))
+        left_running = Identity(int(said["pid"]), str(said["started"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    if not is_alive(left_running):
+        note.unlink(missing_ok=True)
+        return False
+    loop = asyncio.get_running_loop()
+    until = loop.time() + timeout
+    while is_alive(left_running) and loop.time() < until:  # noqa: ASYNC110 - not our child: there is nothing to wait on
+        await asyncio.sleep(_POLL)
+    if is_alive(left_running):
+        _end_group(left_running.pid)
+    note.unlink(missing_ok=True)
+    return True
+
+
+def _note(log: Path) -> Path:
+    return log.with_name(f"{log.name}.pid")
+
+
+def _write_note(note: Path, pid: int) -> None:
+    who = identify(pid)
+    if who is not None:
+        # Without the note a later Argus does not know of the program; that is no reason not to run it.
+        with contextlib.suppress(OSError):
+            write_private(note, json.dumps({"pid": who.pid, "started": who.started}))
 
 
 async def _ended(child: subprocess.Popen[bytes]) -> None:

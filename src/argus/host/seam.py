@@ -68,3 +68,10 @@ class Host(Protocol):
     async def run(self, argv: list[str], *, timeout: float, log: str) -> Ran:
         """Runs a program in a process group of its own, its output going to the file `log`."""
         ...
+
+    async def outlast(self, log: str, *, timeout: float) -> bool:
+        """Waits for the program that an earlier Argus left running with that log, and ends it at the deadline.
+
+        False when there is none any more.
+        """
+        ...

@@ -37,6 +37,8 @@ from argus.store.records import (
     Write,
 )
 
+_AROUND = 50
+"""How many others are looked at before a restart; those that were not seen for longest."""
 OUTAGE = "service_outage"
 RESTART = "restart_service"
 _DOMAIN = "services"
@@ -68,6 +70,7 @@ class Reconciler:
         self._spent: list[Stamp] = []
         self._unknown_until: Stamp | None = None
         self._trusted_from = float("-inf")
+        self._looked: dict[str, float | None] = {}
         self._depends_on = {name: service.depends_on for name, service in services.items()}
         self.queue: asyncio.Queue[Message] = asyncio.Queue()
         self.healths = {name: Health() for name in services}
@@ -141,11 +144,46 @@ class Reconciler:
         if judged.failing_since is not None or self.correlator.event is not None:
             await self.correlator.look({**self.healths, name: judged}, observation.at)
         if judged.status is Status.DOWN and judged.failures >= self._limit(service):
+            if self._must_look_around(service, health, judged):
+                # Confirmed, and not acted on yet: it stays as it was shown until the others have been looked at.
+                self.healths[name] = replace(judged, status=health.status, since=health.since)
+                self._look_around(name, observation)
+                return
             await self._carry_out(name, self._plan_down(service, health, judged))
         elif health.outage and judged.status.alive:
             await self._carry_out(name, self._plan_recovery(service, judged, health.outage))
         else:
             await self._carry_out(name, self._plan_plain(service, health, judged))
+
+    def _must_look_around(self, service: Service, health: Health, judged: Health) -> bool:
+        """Before a restart, when others have not been seen since this one began to fail: with long intervals they may
+        be down as well and nobody knows yet, and then it is an infrastructure event. Once for each run of failures."""
+        if self._looked.get(service.name) == judged.failing_since or not self._unseen(service.name, judged):
+            return False
+        return isinstance(self._tools.decide(self._facts(service, health.outage)), Restart)
+
+    def _unseen(self, name: str, judged: Health) -> list[str]:
+        since = judged.failing_since or 0.0
+        unseen = [
+            (health.last.at if health.last else float("-inf"), other)
+            for other, health in self.healths.items()
+            if other != name and not health.repair and (health.last is None or health.last.at < since)
+        ]
+        return [other for _, other in sorted(unseen)[:_AROUND]]
+
+    def _look_around(self, name: str, observation: Observation) -> None:
+        judged = self.healths[name]
+        waiting = set(self._unseen(name, judged))
+        self._looked[name] = judged.failing_since
+
+        def report(other: str, seen: Observation) -> None:
+            self.queue.put_nowait(Observed(other, seen, _nobody()))
+            waiting.discard(other)
+            if not waiting:
+                # The same reading once more, now that the others are known.
+                self.queue.put_nowait(Observed(name, observation, _nobody()))
+
+        self.repairs.look_around([self._services[other] for other in waiting], report)
 
     def _plan_plain(self, service: Service, health: Health, judged: Health) -> _Plan:
         """A change that calls for nothing: it is recorded, unless the record says so already."""
@@ -332,6 +370,13 @@ class Reconciler:
 
     def _limit(self, service: Service) -> int:
         return service.failures_before_action or self._settings.failures_before_action
+
+
+def _nobody() -> asyncio.Future[Health]:
+    """For a reading that nobody waits for."""
+    reply: asyncio.Future[Health] = asyncio.get_running_loop().create_future()
+    reply.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return reply
 
 
 def _answer(reply: asyncio.Future[Any], value: Any) -> None:

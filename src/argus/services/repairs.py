@@ -78,6 +78,10 @@ class Repairs:
         """An earlier Argus was killed between intent and outcome. Whether its restart ran is not known; it counts, it
         is not repeated, and the service is looked at when it has had its time."""
         passed = age(act.begun, stamp(self._tools.clock))
+        left = max(0.0, (service.restart.timeout if service.restart else 0.0) - passed)
+        # Its command may still be running: looking now, or restarting once more, would come in its way.
+        if await self._tools.host.outlast(self._tools.log_path(service.name), timeout=left):
+            passed = 0.0
         await asyncio.sleep(max(0.0, self._verify_after - passed))
         self._report(Repaired(act, None, await self._look(service)))
 
@@ -87,6 +91,15 @@ class Repairs:
             if observation.seen.status is not Status.DOWN or self._is_trusted(observation):
                 return observation
             await asyncio.sleep(_AGAIN)
+
+    def look_around(self, services: list[Service], report: Callable[[str, Observation], None]) -> None:
+        """Checks these now, and reports each."""
+
+        async def look(service: Service) -> None:
+            report(service.name, await self._probe(service))
+
+        for service in services:
+            self._spawn(look(service))
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         assert self._group is not None, "adopt comes before the first repair"
