@@ -35,7 +35,7 @@ from argus.startup import Ground, Options, prepare
 from argus.store.records import Append
 from argus.timekeeper import Timekeeper
 
-_GRACE = 2.0
+_GRACE = 1.0
 """Seconds that open requests get to end; the whole stop stays well under five."""
 
 
@@ -98,7 +98,7 @@ async def _live(
             part.cancel()
     # A store that cannot be written just now does not keep us from ending.
     with contextlib.suppress(TimeoutError, ArgusError):
-        async with asyncio.timeout(1.0):
+        async with asyncio.timeout(0.5):
             await store.commit(Append(Draft("system", "argus_stopped", "", {"pid": facts.pid})))
 
 

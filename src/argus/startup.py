@@ -22,10 +22,11 @@ from argus.core.redact import Redactor
 from argus.host import channels, files, ports
 from argus.ops.house import Facts
 from argus.services.checks.base import Service
+from argus.store import opening
 from argus.store.lock import InstanceLock
 from argus.store.sqlite import SqliteStore
 
-_CLOSE = 2.0
+_CLOSE = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +103,15 @@ async def prepare(options: Options) -> AsyncIterator[Ground]:
             notices=(*loaded.notices(), *_exposed(host)),
         )
         path = _store_path(loaded, options.home)
+        is_ours = path.parent == options.home
+        if not is_ours:
+            opening.check_file(path)
         # Two homes may name one store: the budget and the acts are the store's, so it has a lock of its own.
         store_lock = InstanceLock(path.with_name(f"{path.name}.lock"), "store")
         with _usable(path.parent):
             store_lock.take()
         cleanup.callback(store_lock.release)
-        store = SqliteStore(path, clock=clock, redactor=redactor, is_ours=path.parent == options.home)
+        store = SqliteStore(path, clock=clock, redactor=redactor, is_ours=is_ours)
         try:
             yield Ground(options, loaded, services, facts, host, listener, store, clock, redactor, token, lock)
         finally:

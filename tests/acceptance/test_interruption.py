@@ -48,6 +48,7 @@ def test_killed_between_intent_and_outcome_with_the_service_still_down_it_is_esc
     eventually(web.blocked.exists, "the command runs")
     argus.kill()
     argus.up()
+    web.gate.touch()
     argus.wait_for("service_escalated", "web")
     assert interrupted_outcome(argus) == "still_down"
     failures = argus.service("web")["failures"]

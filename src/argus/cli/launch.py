@@ -15,6 +15,7 @@ from typing import Any
 from argus import home
 from argus.cli.client import Refused, running, wait_for
 from argus.core.errors import ArgusError, Code
+from argus.host.files import private_folder
 from argus.host.identity import is_alive, send
 
 _READY = 30.0
@@ -72,7 +73,8 @@ def start_detached(
 
 def _error_file(folder: Path) -> int:
     try:
-        (folder / "logs").mkdir(mode=0o700, parents=True, exist_ok=True)
+        private_folder(folder)
+        (folder / "logs").mkdir(mode=0o700, exist_ok=True)
         return os.open(folder / "logs" / "argus.err", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     except OSError as error:
         raise ArgusError(

@@ -78,12 +78,16 @@ class Repairs:
         """An earlier Argus was killed between intent and outcome. Whether its restart ran is not known; it counts, it
         is not repeated, and the service is looked at when it has had its time."""
         passed = age(act.begun, stamp(self._tools.clock))
-        left = max(0.0, (service.restart.timeout if service.restart else 0.0) - passed)
-        # Its command may still be running: looking now, or restarting once more, would come in its way.
-        if await self._tools.host.outlast(self._tools.log_path(service.name), timeout=left):
-            passed = 0.0
         await asyncio.sleep(max(0.0, self._verify_after - passed))
-        self._report(Repaired(act, None, await self._look(service)))
+        observation = await self._look(service)
+        if not observation.seen.status.alive:
+            # Its command may still be running, with the rest of its time. Judged before its end, the service would be
+            # called down too early, and at full autonomy a second command would come in the way of the first.
+            left = (service.restart.timeout if service.restart else 0.0) - age(act.begun, stamp(self._tools.clock))
+            if await self._tools.host.outlast(self._tools.log_path(service.name), timeout=max(0.0, left)):
+                await asyncio.sleep(self._verify_after)
+                observation = await self._look(service)
+        self._report(Repaired(act, None, observation))
 
     async def _look(self, service: Service) -> Observation:
         while True:

@@ -46,11 +46,8 @@ def open_files(path: Path | None, clock: Clock, token: Callable[[], str] | None,
         except sqlite3.DatabaseError as error:
             if path is None or isinstance(error, sqlite3.OperationalError):
                 raise
-            if not is_ours and not _was_ours(path):
-                writer.close()
-                raise ArgusError(
-                    Code.STORE_UNAVAILABLE, "the file is no store of Argus; nothing was changed", path=str(path)
-                ) from None
+            if not is_ours:
+                check_file(path)
             # Before it is closed: closing would take the write-ahead log away.
             set_aside = _put_aside(path, milliseconds(clock.wall()))
             writer.close()
@@ -85,10 +82,20 @@ def _prepare(db: sqlite3.Connection, path: Path | None) -> None:
         raise
 
 
-def _was_ours(path: Path) -> bool:
-    with path.open("rb") as file:
-        head = file.read(72)
-    return head.startswith(b"SQLite format 3\0") and head[68:72] == _APPLICATION.to_bytes(4, "big")
+def check_file(path: Path) -> None:
+    """Refuses a file that is somebody else's, before anything is done to it or beside it."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(72)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise ArgusError(
+            Code.STORE_UNAVAILABLE, f"the store cannot be opened: {error.strerror}", path=str(path)
+        ) from None
+    ours = head.startswith(b"SQLite format 3\0") and head[68:72] == _APPLICATION.to_bytes(4, "big")
+    if head and not ours:
+        raise ArgusError(Code.STORE_UNAVAILABLE, "the file is no store of Argus; nothing was changed", path=str(path))
 
 
 def _check_owner(db: sqlite3.Connection, path: Path | None) -> None:
@@ -99,6 +106,9 @@ def _check_owner(db: sqlite3.Connection, path: Path | None) -> None:
         raise ArgusError(
             Code.STORE_UNAVAILABLE, "the file is another program's database; nothing was changed", path=str(path)
         )
+    if not tables:
+        # Before the write-ahead log is switched on, so that it stands in the file itself, where others look for it.
+        db.execute(f"PRAGMA application_id = {_APPLICATION}")
 
 
 def _connect(path: Path | None) -> sqlite3.Connection:
@@ -128,10 +138,7 @@ def _migrate(db: sqlite3.Connection) -> None:
         )
     for number, script in enumerate(known[version:], start=version + 1):
         try:
-            db.executescript(
-                f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {number};\n"
-                f"PRAGMA application_id = {_APPLICATION};\nCOMMIT;"
-            )
+            db.executescript(f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;")
         except sqlite3.Error:
             if db.in_transaction:
                 db.execute("ROLLBACK")

@@ -1,0 +1,92 @@
+"""Restart commands that talk too much, and services that die together without being looked at together."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.acceptance.harness import Argus, Hook, WebServer, eventually
+from tests.acceptance.test_secrets import everything
+
+_CANARY = "canary-4Zr8mQe1"
+_MEBIBYTE = 1024 * 1024
+
+
+def with_script(web: WebServer, argus: Argus, text: str, *steps: str) -> dict[str, Any]:
+    """A service whose restart command does this before its steps."""
+    (rest,) = web.script(*steps)
+    script = argus.folder / f"{web.name}.talks.sh"
+    script.write_text(f"#!/bin/sh\n{text}\nexec {shlex.quote(rest)}\n")
+    script.chmod(0o700)
+    return web.service(restart={"command": [str(script)]})
+
+
+def test_a_secret_that_a_restart_command_says_appears_nowhere(argus: Argus, web: WebServer, hook: Hook) -> None:
+    argus.env["DB_PASSWORD"] = f"{_CANARY}-environment"
+    text = (
+        'echo "cannot log in as app/$DB_PASSWORD at db"\n'
+        f"echo 'token: {_CANARY}-token'\n"
+        f"echo 'DB_PASSWORD: {_CANARY}-password'\n"
+        f"echo 'api_key = {_CANARY}-key' >&2"
+    )
+    argus.configure([with_script(web, argus, text, "fail")], channels=[hook.url])
+    argus.up()
+    argus.wait_until("web", "up")
+    web.kill()
+    incident = argus.wait_for("service_escalated", "web").data["incident"]
+    (finished,) = argus.journal("restart_finished")
+    assert "cannot log in as app/" in finished.data["output"], "what is no secret is told"
+    hook.wait_for("SERVICE STILL DOWN: web")
+    sinks = {**everything(argus, incident), "hook": str(hook.messages)}
+    # What the command wrote itself, into a file for its owner only, is the command's.
+    sinks.pop("restart-web.log")
+    argus.down()
+    sinks["argus.log"] = (argus.home / "logs" / "argus.log").read_text()
+    assert {name for name, said in sinks.items() if _CANARY in said} == set()
+
+
+def test_a_restart_command_that_floods_its_output_works_and_leaves_a_short_log(argus: Argus, web: WebServer) -> None:
+    flood = "head -c 20000000 /dev/zero | tr '\\0' 'x'\necho the end"
+    argus.configure([with_script(web, argus, flood, "repair")])
+    argus.up()
+    argus.wait_until("web", "up")
+    web.kill()
+    argus.wait_for("service_recovered", "web")
+    (finished,) = argus.journal("restart_finished")
+    assert finished.data["outcome"] == "recovered"
+    log = argus.home / "logs" / "restart-web.log"
+    eventually(lambda: log.stat().st_size <= _MEBIBYTE, f"the log is short; it has {log.stat().st_size} bytes")
+    assert web.answers
+    assert web.runs == 1
+
+
+@pytest.mark.req("INFRA-02.3")
+def test_services_of_different_intervals_that_die_together_are_one_event_and_nothing_is_restarted(
+    argus: Argus, servers: Callable[..., list[WebServer]]
+) -> None:
+    three = servers("fast", "middle", "slow")
+    intervals = ("200ms", "400ms", "1s")
+    argus.configure(
+        [one.service("repair", interval=interval) for one, interval in zip(three, intervals, strict=True)],
+        failuresBeforeAction=3,
+        restartBudget={"maxPerHour": 10},
+    )
+    argus.up()
+    for one in three:
+        argus.wait_until(one.name, "up")
+    for one in three:
+        os.kill(one.pid, signal.SIGKILL)
+    event = argus.wait_for("infrastructure_event")
+    assert event.data["services"] == ["fast", "middle", "slow"]
+    for one in three:
+        argus.wait_for("service_down", one.name)
+    failures = argus.service("slow")["failures"]
+    eventually(lambda: argus.service("slow")["failures"] >= failures + 1, "it goes on failing")
+    assert len(argus.journal("infrastructure_event")) == 1
+    assert argus.journal("restart_started") == []
+    assert [one.runs for one in three] == [0, 0, 0]
