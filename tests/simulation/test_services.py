@@ -50,6 +50,7 @@ PLANTS = {
     ),
     "forgets-its-acts-when-it-is-killed": Plant(forgets_acts=True),
     "acts-before-it-records": Plant(acts_before_recording=True),
+    "takes-a-jump-of-time-for-time": Plant(believes_every_clock=True),
 }
 
 

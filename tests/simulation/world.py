@@ -37,6 +37,7 @@ class Plant:
     decide: Callable[[policy.Facts], policy.Restart | policy.Hold] = policy.decide
     forgets_acts: bool = False
     acts_before_recording: bool = False
+    believes_every_clock: bool = False
 
 
 class Dead(Exception):
@@ -71,6 +72,7 @@ class Life:
 
     async def http(self, request: Any, *, timeout: float) -> Any:
         await self._breathe()
+        self._world.asked(request.url)
         return await self._world.host.http(request, timeout=timeout)
 
     async def tcp(self, host: str, port: int, *, timeout: float) -> float:
@@ -127,10 +129,10 @@ class World:
                 ],
             }
         )
-        self.intervals = intervals
         self.host.programs["restart"] = self._restart
         self.restarts: list[tuple[float, str, str | None]] = []
-        self.jumps: list[float] = []
+        self.readings = Counter[str]()
+        """How often each service was asked since time last jumped."""
         self.curable = dict.fromkeys(self.services, True)
         self.numbers = Counter[str]()
         self.ids = 0
@@ -155,13 +157,14 @@ class World:
                 store=life,
                 clock=self.clock,
                 autonomy=lambda: self.autonomy,
-                time_is_sound=timekeeper.sound,
+                time_is_sound=(lambda: True) if self.plant.believes_every_clock else timekeeper.sound,
                 new_id=self._new_id,
                 log_path=lambda name: name,
                 decide=self.plant.decide,
             ),
         )
-        timekeeper.on_jump(watch.time_jumped)
+        if not self.plant.believes_every_clock:
+            timekeeper.on_jump(watch.time_jumped)
 
         async def run() -> None:
             while True:
@@ -189,6 +192,9 @@ class World:
     def _new_id(self) -> str:
         self.ids += 1
         return f"id{self.ids}"
+
+    def asked(self, url: str) -> None:
+        self.readings[next(name for name, port in self.services.items() if f":{port}/" in url)] += 1
 
     # What Argus does to the world.
 
@@ -223,9 +229,8 @@ class World:
         incident = open_acts[0].incident
         if any(other == incident for _, _, other in self.restarts):
             self.broken(f"{name} was restarted twice in one outage")
-        since_jump = now - max(self.jumps, default=-HOUR)
-        if since_jump < (FAILURES - 1) * self.intervals[name] - 1:
-            self.broken(f"restarted {since_jump:.0f} s after a jump of time, before a full new window")
+        if self.readings[name] < FAILURES:
+            self.broken(f"restarted on {self.readings[name]} readings since time jumped")
 
     def broken(self, what: str) -> None:
         """Noted and raised by the player: raised here it would be Argus that has to live with it."""
@@ -311,7 +316,7 @@ class World:
                 self.clock.step(-3600)
             case "stall":
                 self.loop.stall(self.chance.choice([10, 120]))
-        self.jumps.append(self.clock.boot())
+        self.readings.clear()
 
     async def settle(self) -> None:
         """Faults are over: within a bound everything is healthy, or a person was told."""

@@ -71,6 +71,7 @@ class Reconciler:
         self._unknown_until: Stamp | None = None
         self._trusted_from = float("-inf")
         self._looked: dict[str, float | None] = {}
+        self._looking: set[str] = set()
         self._depends_on = {name: service.depends_on for name, service in services.items()}
         self.queue: asyncio.Queue[Message] = asyncio.Queue()
         self.healths = {name: Health() for name in services}
@@ -145,9 +146,8 @@ class Reconciler:
             await self.correlator.look({**self.healths, name: judged}, observation.at)
         if judged.status is Status.DOWN and judged.failures >= self._limit(service):
             if self._must_look_around(service, health, judged):
-                # Confirmed, and not acted on yet: it stays as it was shown until the others have been looked at.
-                self.healths[name] = replace(judged, status=health.status, since=health.since)
-                self._look_around(name, observation)
+                # This reading is taken in when the others have been looked at.
+                self._look_around(name, judged, observation)
                 return
             await self._carry_out(name, self._plan_down(service, health, judged))
         elif health.outage and judged.status.alive:
@@ -158,6 +158,8 @@ class Reconciler:
     def _must_look_around(self, service: Service, health: Health, judged: Health) -> bool:
         """Before a restart, when others have not been seen since this one began to fail: with long intervals they may
         be down as well and nobody knows yet, and then it is an infrastructure event. Once for each run of failures."""
+        if service.name in self._looking:
+            return True
         if self._looked.get(service.name) == judged.failing_since or not self._unseen(service.name, judged):
             return False
         return isinstance(self._tools.decide(self._facts(service, health.outage)), Restart)
@@ -167,20 +169,24 @@ class Reconciler:
         unseen = [
             (health.last.at if health.last else float("-inf"), other)
             for other, health in self.healths.items()
-            if other != name and not health.repair and (health.last is None or health.last.at < since)
+            # One that is failing already is known to fail.
+            if other != name and not health.failures and not health.repair
+            if health.last is None or health.last.at < since
         ]
         return [other for _, other in sorted(unseen)[:_AROUND]]
 
-    def _look_around(self, name: str, observation: Observation) -> None:
-        judged = self.healths[name]
+    def _look_around(self, name: str, judged: Health, observation: Observation) -> None:
+        if name in self._looking:
+            return
         waiting = set(self._unseen(name, judged))
+        self._looking.add(name)
         self._looked[name] = judged.failing_since
 
         def report(other: str, seen: Observation) -> None:
             self.queue.put_nowait(Observed(other, seen, _nobody()))
             waiting.discard(other)
             if not waiting:
-                # The same reading once more, now that the others are known.
+                self._looking.discard(name)
                 self.queue.put_nowait(Observed(name, observation, _nobody()))
 
         self.repairs.look_around([self._services[other] for other in waiting], report)
