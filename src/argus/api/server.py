@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from typing import Any
+from typing import Any, ClassVar
 
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -15,7 +15,7 @@ from argus.core.clock import Clock, SystemClock, milliseconds
 from argus.core.errors import ArgusError, Code
 
 CONNECTIONS = 512
-"""Beyond that a connection is closed at once: strangers' connections must not take the checks' descriptors."""
+"""Beyond that the oldest silent one is closed: strangers' connections must not take the checks' descriptors."""
 _HEAD = 64 * 1024
 _HEAD_SECONDS = 15.0
 """In which the whole head of a request must have arrived."""
@@ -24,21 +24,27 @@ _HEAD_SECONDS = 15.0
 class BoundedProtocol(HttpToolsProtocol):
     """uvicorn's protocol with bounds on what a client without a token can take: connections, headers and time."""
 
+    _silent: ClassVar[dict[BoundedProtocol, None]] = {}
+    """Those that have not sent a request yet, the oldest first: they make room, so that a crowd locks nobody out."""
     _head = 0
     _in_head = True
     _patience: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        if len(self.connections) > CONNECTIONS:
-            transport.abort()
-            return
+        self._silent[self] = None
         self._patience = self.loop.call_later(_HEAD_SECONDS, transport.abort)
+        if len(self.connections) > CONNECTIONS:
+            next(iter(self._silent)).transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._spoke()
+        super().connection_lost(exc)
+
+    def _spoke(self) -> None:
+        self._silent.pop(self, None)
         if self._patience is not None:
             self._patience.cancel()
-        super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -53,8 +59,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._in_head = False
-        if self._patience is not None:
-            self._patience.cancel()
+        self._spoke()
         super().on_headers_complete()
 
     def send_400_response(self, msg: str) -> None:

@@ -64,8 +64,9 @@ def start_detached(
     child.returncode = child.returncode if child.poll() is not None else 0
     if not said.get("ready"):
         error = said.get("error", {})
-        # Another command started one in the same instant: that one is as good.
-        if error.get("code") == Code.ALREADY_RUNNING and wait_for(folder) is not None and idle_exit is not None:
+        # Another command started one on this folder in the same instant: that one is as good.
+        same = error.get("details", {}).get("lock") == str(folder / "argus.lock")
+        if idle_exit is not None and error.get("code") == Code.ALREADY_RUNNING and same and wait_for(folder):
             return {"ready": True}
         raise Refused(error)
     return said

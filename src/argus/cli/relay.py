@@ -174,17 +174,29 @@ def _message(line: bytes) -> dict[str, Any]:
     return message if isinstance(message, dict) else {}
 
 
+_NO_JSON = {"code": -32700, "message": "the line is not JSON"}
+_NO_MESSAGE = {"code": -32600, "message": "not a JSON-RPC 2.0 message"}
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
 def _wrong(line: bytes, message: dict[str, Any]) -> dict[str, Any] | None:
     """The JSON-RPC error for what is no message at all."""
     if len(line) > _LONGEST:
         return {"code": -32600, "message": "a message has at most 1 MiB"}
     if not message:
-        return {"code": -32700, "message": "the line is no JSON object"}
+        return _NO_JSON if not _is_json(line) else _NO_MESSAGE
     method = message.get("method")
     answers = "result" in message or "error" in message
     well = message.get("jsonrpc") == "2.0" and (isinstance(method, str) or answers)
     if not well or not ("id" not in message or _is_id(message["id"])):
-        return {"code": -32600, "message": "not a JSON-RPC 2.0 message"}
+        return _NO_MESSAGE
     return None
 
 
