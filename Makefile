@@ -56,7 +56,7 @@ simulate: $(STAMP) ## the simulation with many seeds (SEEDS=n)
 lock: $(PY) ## write requirements-dev.lock anew from pyproject.toml (UPGRADE=1 takes newer versions)
 	@[ -x $(VENV)/bin/uv ] || said=$$($(PY) -m pip install --disable-pip-version-check uv 2>&1) || { echo "$$said" >&2; exit 1; }
 	@$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header \
-		--no-annotate --generate-hashes --group dev --extra notify $(if $(UPGRADE),--upgrade) \
+		--no-annotate --generate-hashes --group dev --extra notify --extra postgres $(if $(UPGRADE),--upgrade) \
 		pyproject.toml -o requirements-dev.lock
 	@echo "requirements-dev.lock is current."
 

@@ -76,5 +76,5 @@ fi
 say "Installing Argus into .venv ..."
 pip() { quiet "$venv/bin/python" -m pip --disable-pip-version-check --no-input "$@"; }
 pip install --require-hashes -r requirements-dev.lock || die "The packages of requirements-dev.lock could not be installed, see above."
-pip install --no-deps -e '.[notify]' || die "Argus itself could not be installed, see above."
+pip install --no-deps -e '.[notify,postgres]' || die "Argus itself could not be installed, see above."
 say "${PYTHON:-}" >"$stamp"
