@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
 from argus import yaml_lines
@@ -40,7 +40,11 @@ class Server(Section):
 
 
 class StoreSection(Section):
-    url: str | None = Field(default=None, description="sqlite:///PATH; in the state folder when left out.")
+    url: SecretStr | None = Field(
+        default=None,
+        description="sqlite:///PATH or postgresql://USER:PASSWORD@HOST/DATABASE (pip install 'argusd[postgres]'); "
+        "a SQLite file in the state folder when left out. ARGUS_STORE in the environment goes before it.",
+    )
 
 
 class Config(Section):

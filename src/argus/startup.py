@@ -22,7 +22,8 @@ from argus.core.redact import Redactor
 from argus.host import channels, files, ports
 from argus.ops.house import Facts
 from argus.services.checks.base import Service
-from argus.store import opening
+from argus.store import named, opening
+from argus.store.interface import Store
 from argus.store.lock import InstanceLock
 from argus.store.sqlite import SqliteStore
 
@@ -48,7 +49,7 @@ class Ground:
     facts: Facts
     host: str
     listener: Any
-    store: SqliteStore
+    store: Store
     clock: Clock
     redactor: Redactor
     token: str
@@ -102,16 +103,7 @@ async def prepare(options: Options) -> AsyncIterator[Ground]:
             discovered=options.config is None,
             notices=(*loaded.notices(), *_exposed(host)),
         )
-        path = _store_path(loaded, options.home)
-        is_ours = path.parent == options.home
-        if not is_ours:
-            opening.check_file(path)
-        # Two homes may name one store: the budget and the acts are the store's, so it has a lock of its own.
-        store_lock = InstanceLock(path.with_name(f"{path.name}.lock"), "store")
-        with _usable(path.parent):
-            store_lock.take()
-        cleanup.callback(store_lock.release)
-        store = SqliteStore(path, clock=clock, redactor=redactor, is_ours=is_ours)
+        store = await _open_store(loaded, options.home, clock, redactor, cleanup)
         try:
             yield Ground(options, loaded, services, facts, host, listener, store, clock, redactor, token, lock)
         finally:
@@ -132,7 +124,7 @@ def _usable(folder: Path) -> Iterator[None]:
 
 def check(loaded: Config, redactor: Redactor) -> None:
     """What keeps a configuration that reads well from working: found at the start, not in the first outage."""
-    _store_path(loaded, Path())
+    named.check(_store_url(loaded), redactor)
     for channel in loaded.notify.channels:
         redactor.learn(channel.url.get_secret_value())
     if loaded.notify.channels and not channels.available():
@@ -147,15 +139,26 @@ def check(loaded: Config, redactor: Redactor) -> None:
         raise ArgusError(Code.CONFIG_INVALID, f"{bad[0]['path']}: {bad[0]['message']}", errors=bad)
 
 
-def _store_path(loaded: Config, folder: Path) -> Path:
-    url = os.environ.get("ARGUS_STORE") or loaded.store.url
-    if not url:
-        return folder / "argus.db"
-    scheme, mark, path = url.partition(":///")
-    if scheme != "sqlite" or not mark or not path:
-        message = "the store's URL is sqlite:///PATH (postgresql:// is not built yet)"
-        raise ArgusError(Code.CONFIG_INVALID, message, errors=[{"path": "store.url", "message": message}])
-    return Path(f"/{path}" if not path.startswith("/") and not path.startswith("~") else path).expanduser()
+async def _open_store(
+    loaded: Config, folder: Path, clock: Clock, redactor: Redactor, cleanup: contextlib.ExitStack
+) -> Store:
+    url = _store_url(loaded)
+    if named.is_postgres(url):
+        return await named.open_postgres(url, clock, redactor)
+    path = named.path(url, folder)
+    is_ours = path.parent == folder
+    if not is_ours:
+        opening.check_file(path)
+    # Two homes may name one store: the budget and the acts are the store's, so it has a lock of its own.
+    lock = InstanceLock(path.with_name(f"{path.name}.lock"), "store")
+    with _usable(path.parent):
+        lock.take()
+    cleanup.callback(lock.release)
+    return SqliteStore(path, clock=clock, redactor=redactor, is_ours=is_ours)
+
+
+def _store_url(loaded: Config) -> str:
+    return os.environ.get("ARGUS_STORE") or (loaded.store.url.get_secret_value() if loaded.store.url else "")
 
 
 def _token(folder: Path) -> str:

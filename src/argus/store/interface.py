@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Protocol
 
 from argus.core.events import Event
@@ -12,6 +13,16 @@ class Store(Protocol):
     @property
     def epoch(self) -> str:
         """Names this store; another store, or a set-aside one's successor, has another."""
+        ...
+
+    @property
+    def problem(self) -> str | None:
+        """Why the last commit failed; None while the store is well."""
+        ...
+
+    @property
+    def set_aside(self) -> Path | None:
+        """Where the damaged predecessor of this store was kept."""
         ...
 
     async def commit(self, *writes: Write) -> list[Event]:

@@ -7,12 +7,11 @@ import secrets
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 
 from argus.core.clock import Clock, milliseconds, stamp
 from argus.core.errors import ArgusError, Code
-from argus.store import queries
+from argus.store import numbered, queries
 
 _APPLICATION = 0x41524755
 """In the file's header: ARGU."""
@@ -26,13 +25,6 @@ class Opened:
     reader: sqlite3.Connection
     epoch: str
     set_aside: Path | None
-
-
-def migrations() -> list[str]:
-    """In their order; the first brings an empty file to version 1."""
-    folder = resources.files("argus.store").joinpath("migrations")
-    files = sorted((entry for entry in folder.iterdir() if entry.name.endswith(".sql")), key=lambda entry: entry.name)
-    return [entry.read_text(encoding="utf-8") for entry in files]
 
 
 def open_files(path: Path | None, clock: Clock, token: Callable[[], str] | None, *, is_ours: bool) -> Opened:
@@ -127,15 +119,9 @@ def _connect(path: Path | None) -> sqlite3.Connection:
 
 
 def _migrate(db: sqlite3.Connection) -> None:
-    known = migrations()
+    known = numbered.migrations("sqlite")
     version = int(db.execute("PRAGMA user_version").fetchone()[0])
-    if version > len(known):
-        raise ArgusError(
-            Code.STORE_UNAVAILABLE,
-            f"a newer Argus wrote the store (version {version}, this one knows {len(known)}); nothing was changed",
-            storeVersion=version,
-            knownVersion=len(known),
-        )
+    numbered.check_version(version, len(known))
     for number, script in enumerate(known[version:], start=version + 1):
         try:
             db.executescript(f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;")

@@ -4,48 +4,49 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping
 from typing import Any
 
-from argus.core.clock import Stamp
 from argus.core.errors import ArgusError, Code
 from argus.core.events import Event
 from argus.core.redact import Redactor
-from argus.store import records
+from argus.store import records, rows
 from argus.store.records import Act, Condition, Cursor, Incident
-
-_ACT = "id, kind, subject, boot_id, boot, wall, incident, intent, outcome, ended, detail"
-_INCIDENT = "id, kind, subject, opened, closed, cause, data"
-_EVENT = "n, timestamp, channel, type, subject, data"
 
 
 def carry_out(db: sqlite3.Connection, write: records.Write, epoch: str, now: int, redactor: Redactor) -> Event | None:
     match write:
         case records.Append(draft):
             data = redactor.value(draft.data)
-            subject, incident = _text(redactor.text(draft.subject)), data.get("incident")
+            subject, incident = rows.text(redactor.text(draft.subject)), data.get("incident")
             made = db.execute(
                 "INSERT INTO journal (timestamp, channel, type, subject, incident, data) VALUES (?, ?, ?, ?, ?, ?)",
-                (now, draft.channel, draft.type, subject, _text(incident) if incident else None, _json(data)),
+                (
+                    now,
+                    draft.channel,
+                    draft.type,
+                    subject,
+                    rows.text(incident) if incident else None,
+                    rows.encoded(data),
+                ),
             )
             return Event(int(made.lastrowid or 0), epoch, now, draft.channel, draft.type, subject, data)
         case records.OpenAct(act):
             begun = act.begun
-            intent = _json(redactor.value(act.intent))
+            intent = rows.encoded(redactor.value(act.intent))
             db.execute(
-                f"INSERT INTO acts ({_ACT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, '{{}}')",  # noqa: S608
+                f"INSERT INTO acts ({rows.ACT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, '{{}}')",  # noqa: S608
                 (act.id, act.kind, act.subject, begun.boot_id, begun.boot, begun.wall, act.incident, intent),
             )
         case records.CloseAct(id, outcome, ended, detail):
             changed = db.execute(
                 "UPDATE acts SET outcome = ?, ended = ?, detail = ? WHERE id = ? AND outcome IS NULL",
-                (outcome, ended, _json(redactor.value(detail)), id),
+                (outcome, ended, rows.encoded(redactor.value(detail)), id),
             )
             if changed.rowcount != 1:
                 raise ArgusError(Code.CONFLICT, f"act {id} is not open", act=id)
         case records.PutIncident(incident):
             db.execute(
-                f"INSERT INTO incidents ({_INCIDENT}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "  # noqa: S608
+                f"INSERT INTO incidents ({rows.INCIDENT}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "  # noqa: S608
                 "closed = excluded.closed, cause = excluded.cause, data = excluded.data",
                 (
                     incident.id,
@@ -53,8 +54,8 @@ def carry_out(db: sqlite3.Connection, write: records.Write, epoch: str, now: int
                     incident.subject,
                     incident.opened,
                     incident.closed,
-                    _text(redactor.text(incident.cause)),
-                    _json(redactor.value(incident.data)),
+                    rows.text(redactor.text(incident.cause)),
+                    rows.encoded(redactor.value(incident.data)),
                 ),
             )
         case records.PutCondition(condition):
@@ -80,7 +81,7 @@ def put_setting(db: sqlite3.Connection, key: str, value: Any) -> None:
         return
     db.execute(
         "INSERT INTO settings (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-        (key, _json(value)),
+        (key, rows.encoded(value)),
     )
 
 
@@ -102,78 +103,53 @@ def span(db: sqlite3.Connection) -> tuple[int, int]:
 def events(
     db: sqlite3.Connection, epoch: str, after: int, limit: int, channel: str | None, subject: str | None
 ) -> list[Event]:
-    rows = db.execute(
-        f"SELECT {_EVENT} FROM journal WHERE n > ? AND (? IS NULL OR channel = ?) AND (? IS NULL OR subject = ?) "  # noqa: S608
+    found = db.execute(
+        f"SELECT {rows.EVENT} FROM journal WHERE n > ? AND (? IS NULL OR channel = ?) AND (? IS NULL OR subject = ?) "  # noqa: S608
         "ORDER BY n LIMIT ?",
         (after, channel, channel, subject, subject, limit),
     )
-    return [_event(row, epoch) for row in rows]
+    return [rows.event(row, epoch) for row in found]
 
 
 def last_events(
     db: sqlite3.Connection, epoch: str, limit: int, channel: str | None, type: str | None, since: int
 ) -> list[Event]:
-    rows = db.execute(
-        f"SELECT {_EVENT} FROM journal WHERE timestamp >= ? AND (? IS NULL OR channel = ?) AND (? IS NULL OR type = ?) "  # noqa: S608
-        "ORDER BY n DESC LIMIT ?",
+    found = db.execute(
+        f"SELECT {rows.EVENT} FROM journal WHERE timestamp >= ? "  # noqa: S608
+        "AND (? IS NULL OR channel = ?) AND (? IS NULL OR type = ?) ORDER BY n DESC LIMIT ?",
         (since, channel, channel, type, type, limit),
     )
-    return [_event(row, epoch) for row in rows][::-1]
+    return [rows.event(row, epoch) for row in found][::-1]
 
 
 def story(db: sqlite3.Connection, epoch: str, incident: str, limit: int) -> list[Event]:
-    rows = db.execute(f"SELECT {_EVENT} FROM journal WHERE incident = ? ORDER BY n LIMIT ?", (incident, limit))  # noqa: S608
-    return [_event(row, epoch) for row in rows]
+    found = db.execute(f"SELECT {rows.EVENT} FROM journal WHERE incident = ? ORDER BY n LIMIT ?", (incident, limit))  # noqa: S608
+    return [rows.event(row, epoch) for row in found]
 
 
 def acts(db: sqlite3.Connection, kind: str, newest: int) -> list[Act]:
-    rows = db.execute(f"SELECT {_ACT} FROM acts WHERE kind = ? ORDER BY n DESC LIMIT ?", (kind, newest))  # noqa: S608
-    return [_act(row) for row in rows][::-1]
+    found = db.execute(f"SELECT {rows.ACT} FROM acts WHERE kind = ? ORDER BY n DESC LIMIT ?", (kind, newest))  # noqa: S608
+    return [rows.act(row) for row in found][::-1]
 
 
 def open_acts(db: sqlite3.Connection) -> list[Act]:
-    return [_act(row) for row in db.execute(f"SELECT {_ACT} FROM acts WHERE outcome IS NULL ORDER BY n")]  # noqa: S608
+    return [rows.act(row) for row in db.execute(f"SELECT {rows.ACT} FROM acts WHERE outcome IS NULL ORDER BY n")]  # noqa: S608
 
 
 def incidents(db: sqlite3.Connection, open_only: bool, limit: int, before: str | None) -> list[Incident]:
-    rows = db.execute(
-        f"SELECT {_INCIDENT} FROM incidents WHERE (NOT ? OR closed IS NULL) "  # noqa: S608
+    found = db.execute(
+        f"SELECT {rows.INCIDENT} FROM incidents WHERE (NOT ? OR closed IS NULL) "  # noqa: S608
         "AND (? IS NULL OR n < (SELECT n FROM incidents WHERE id = ?)) ORDER BY n DESC LIMIT ?",
         (open_only, before, before, limit),
     )
-    return [_incident(row) for row in rows]
+    return [rows.incident(row) for row in found]
 
 
 def incident(db: sqlite3.Connection, id: str) -> Incident | None:
-    row = db.execute(f"SELECT {_INCIDENT} FROM incidents WHERE id = ?", (id,)).fetchone()  # noqa: S608
-    return _incident(row) if row else None
+    row = db.execute(f"SELECT {rows.INCIDENT} FROM incidents WHERE id = ?", (id,)).fetchone()  # noqa: S608
+    return rows.incident(row) if row else None
 
 
 def conditions(db: sqlite3.Connection, domain: str) -> dict[str, Condition]:
-    rows = db.execute("SELECT domain, subject, state, since FROM conditions WHERE domain = ?", (domain,))
-    return {row[1]: Condition(*row) for row in rows}
-
-
-def _event(row: tuple[Any, ...], epoch: str) -> Event:
-    n, timestamp, channel, type, subject, data = row
-    return Event(n, epoch, timestamp, channel, type, subject, json.loads(data))
-
-
-def _act(row: tuple[Any, ...]) -> Act:
-    id, kind, subject, boot_id, boot, wall, incident, intent, outcome, ended, detail = row
-    begun = Stamp(boot_id, boot, wall)
-    return Act(id, kind, subject, begun, incident, json.loads(intent), outcome, ended, json.loads(detail))
-
-
-def _incident(row: tuple[Any, ...]) -> Incident:
-    id, kind, subject, opened, closed, cause, data = row
-    return Incident(id, kind, subject, opened, closed, cause, json.loads(data))
-
-
-def _text(text: str) -> str:
-    """Half a character, as a broken name may hold, cannot be stored: it becomes a question mark."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _json(value: Mapping[str, Any] | Any) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=True)
+    found = db.execute("SELECT domain, subject, state, since FROM conditions WHERE domain = ?", (domain,))
+    return {row[1]: Condition(*row) for row in found}

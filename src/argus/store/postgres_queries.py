@@ -1,0 +1,214 @@
+"""The SQL of the PostgreSQL store. A write is made ready as a value, and carried out later in its transaction."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any
+
+from argus.core.errors import ArgusError, Code
+from argus.core.events import Event
+from argus.core.redact import Redactor
+from argus.store import records, rows
+from argus.store.records import Act, Condition, Cursor, Incident
+
+CHANNEL = "argus_journal"
+"""Of LISTEN and NOTIFY. The payload is the newest number of a commit."""
+LOCK = 0x41524755
+"""The advisory lock that every writer of the database takes: ARGU."""
+BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+"""Said in full: with another default of the database, a commit would not see what came before it got the lock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    sql: str
+    values: tuple[Any, ...]
+    event: Event | None = None
+    """What an append becomes; its number is not known yet."""
+    closes: str | None = None
+
+
+def make_ready(write: records.Write, epoch: str, now: int, redactor: Redactor) -> Ready:
+    match write:
+        case records.Append(draft):
+            data = redactor.value(draft.data)
+            incident = data.get("incident")
+            event = Event(0, epoch, now, _text(draft.channel), _text(draft.type), _clean(draft.subject, redactor), data)
+            return Ready(
+                "INSERT INTO argus.journal (timestamp, channel, type, subject, incident, data) "
+                "VALUES ($1, $2, $3, $4, $5, $6) RETURNING n",
+                (now, event.channel, event.type, event.subject, _optional(incident or None), rows.encoded(data)),
+                event=event,
+            )
+        case records.OpenAct(act):
+            names = (_text(act.id), _text(act.kind), _text(act.subject))
+            begun = (_text(act.begun.boot_id), act.begun.boot, act.begun.wall)
+            return Ready(
+                f"INSERT INTO argus.acts ({rows.ACT}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, NULL, NULL, '{{}}')",  # noqa: S608
+                (*names, *begun, _optional(act.incident), rows.encoded(redactor.value(act.intent))),
+            )
+        case records.CloseAct(id, outcome, ended, detail):
+            return Ready(
+                "UPDATE argus.acts SET outcome = $2, ended = $3, detail = $4 WHERE id = $1 AND outcome IS NULL",
+                (_text(id), _text(outcome), ended, rows.encoded(redactor.value(detail))),
+                closes=id,
+            )
+        case records.PutIncident(incident):
+            names = (_text(incident.id), _text(incident.kind), _text(incident.subject))
+            told = (_clean(incident.cause, redactor), rows.encoded(redactor.value(incident.data)))
+            return Ready(
+                f"INSERT INTO argus.incidents ({rows.INCIDENT}) VALUES ($1, $2, $3, $4, $5, $6, $7) "  # noqa: S608
+                "ON CONFLICT (id) DO UPDATE SET "
+                "closed = excluded.closed, cause = excluded.cause, data = excluded.data",
+                (*names, incident.opened, incident.closed, *told),
+            )
+        case records.PutCondition(condition):
+            names = (_text(condition.domain), _text(condition.subject), _text(condition.state))
+            return Ready(
+                "INSERT INTO argus.conditions (domain, subject, state, since) VALUES ($1, $2, $3, $4) "
+                "ON CONFLICT (domain, subject) DO UPDATE SET state = excluded.state, since = excluded.since",
+                (*names, condition.since),
+            )
+        case records.PutSetting(key, None):
+            return Ready("DELETE FROM argus.settings WHERE key = $1", (_text(key),))
+        case records.PutSetting(key, value):
+            return Ready(
+                "INSERT INTO argus.settings (key, value) VALUES ($1, $2) "
+                "ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+                (_text(key), rows.encoded(value)),
+            )
+        case records.PutCursor(cursor):
+            return Ready(
+                "INSERT INTO argus.cursors (name, n, sending) VALUES ($1, $2, $3) "
+                "ON CONFLICT (name) DO UPDATE SET n = excluded.n, sending = excluded.sending",
+                (_text(cursor.name), cursor.n, cursor.sending),
+            )
+
+
+async def carry_out(db: Any, ready: Ready) -> Event | None:
+    if ready.event is not None:
+        return replace(ready.event, n=await db.fetchval(ready.sql, *ready.values))
+    said = await db.execute(ready.sql, *ready.values)
+    if ready.closes is not None and said != "UPDATE 1":
+        raise ArgusError(Code.CONFLICT, f"act {ready.closes} is not open", act=ready.closes)
+    return None
+
+
+async def lock(db: Any) -> str:
+    """Waits until no other process writes, and returns the transaction's own number.
+
+    One writer at a time makes the journal's numbers appear in their order: a reader that has seen a number has seen
+    all before it. The lock ends with the transaction, after what it wrote can be seen.
+    """
+    return str(await db.fetchval("SELECT pg_current_xact_id()::text FROM pg_advisory_xact_lock($1)", LOCK))
+
+
+async def is_committed(db: Any, transaction: str) -> bool:
+    """What became of a transaction. Its lock is waited for first: while it is held, nobody knows yet."""
+    said = await db.fetchval("SELECT pg_xact_status($1::text::xid8) FROM pg_advisory_xact_lock($2)", transaction, LOCK)
+    return bool(said == "committed")
+
+
+async def announce(db: Any, newest: int) -> None:
+    await db.execute("SELECT pg_notify($1, $2)", CHANNEL, str(newest))
+
+
+async def span(db: Any) -> tuple[int, int]:
+    row = await db.fetchrow("SELECT COALESCE(MIN(n), 0), COALESCE(MAX(n), 0) FROM argus.journal")
+    return int(row[0]), int(row[1])
+
+
+async def setting(db: Any, key: str) -> Any:
+    found = await db.fetchval("SELECT value FROM argus.settings WHERE key = $1", _text(key))
+    return None if found is None else json.loads(found)
+
+
+async def cursor(db: Any, name: str) -> Cursor | None:
+    row = await db.fetchrow("SELECT name, n, sending FROM argus.cursors WHERE name = $1", _text(name))
+    return Cursor(*row) if row else None
+
+
+async def events(db: Any, epoch: str, after: int, limit: int, channel: str | None, subject: str | None) -> list[Event]:
+    found = await db.fetch(
+        f"SELECT {rows.EVENT} FROM argus.journal WHERE n > $1 AND ($2::text IS NULL OR channel = $2) "  # noqa: S608
+        "AND ($3::text IS NULL OR subject = $3) ORDER BY n LIMIT $4",
+        after,
+        _optional(channel),
+        _optional(subject),
+        limit,
+    )
+    return [rows.event(row, epoch) for row in found]
+
+
+async def last_events(
+    db: Any, epoch: str, limit: int, channel: str | None, type: str | None, since: int
+) -> list[Event]:
+    found = await db.fetch(
+        f"SELECT {rows.EVENT} FROM argus.journal WHERE timestamp >= $1 AND ($2::text IS NULL OR channel = $2) "  # noqa: S608
+        "AND ($3::text IS NULL OR type = $3) ORDER BY n DESC LIMIT $4",
+        since,
+        _optional(channel),
+        _optional(type),
+        limit,
+    )
+    return [rows.event(row, epoch) for row in found][::-1]
+
+
+async def story(db: Any, epoch: str, incident: str, limit: int) -> list[Event]:
+    found = await db.fetch(
+        f"SELECT {rows.EVENT} FROM argus.journal WHERE md5(incident) = md5($1) AND incident = $1 ORDER BY n LIMIT $2",  # noqa: S608
+        _text(incident),
+        limit,
+    )
+    return [rows.event(row, epoch) for row in found]
+
+
+async def acts(db: Any, kind: str, newest: int) -> list[Act]:
+    found = await db.fetch(
+        f"SELECT {rows.ACT} FROM argus.acts WHERE kind = $1 ORDER BY n DESC LIMIT $2",  # noqa: S608
+        _text(kind),
+        newest,
+    )
+    return [rows.act(row) for row in found][::-1]
+
+
+async def open_acts(db: Any) -> list[Act]:
+    found = await db.fetch(f"SELECT {rows.ACT} FROM argus.acts WHERE outcome IS NULL ORDER BY n")  # noqa: S608
+    return [rows.act(row) for row in found]
+
+
+async def incidents(db: Any, open_only: bool, limit: int, before: str | None) -> list[Incident]:
+    found = await db.fetch(
+        f"SELECT {rows.INCIDENT} FROM argus.incidents WHERE (NOT $1 OR closed IS NULL) "  # noqa: S608
+        "AND ($2::text IS NULL OR n < (SELECT n FROM argus.incidents WHERE id = $2)) ORDER BY n DESC LIMIT $3",
+        open_only,
+        _optional(before),
+        limit,
+    )
+    return [rows.incident(row) for row in found]
+
+
+async def incident(db: Any, id: str) -> Incident | None:
+    row = await db.fetchrow(f"SELECT {rows.INCIDENT} FROM argus.incidents WHERE id = $1", _text(id))  # noqa: S608
+    return rows.incident(row) if row else None
+
+
+async def conditions(db: Any, domain: str) -> dict[str, Condition]:
+    found = await db.fetch(
+        "SELECT domain, subject, state, since FROM argus.conditions WHERE domain = $1", _text(domain)
+    )
+    return {row[1]: Condition(*row) for row in found}
+
+
+def _text(value: str) -> str:
+    """PostgreSQL's text holds no NUL: like half a character, it becomes a question mark."""
+    return rows.text(value).replace("\0", "?")
+
+
+def _optional(value: str | None) -> str | None:
+    return None if value is None else _text(value)
+
+
+def _clean(value: str, redactor: Redactor) -> str:
+    return _text(redactor.text(value))

@@ -1,0 +1,105 @@
+"""One transaction at a time, in a bounded time, and the truth about it even when the connection is lost at its end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from argus.core.events import Event
+from argus.store import postgres_queries as queries
+from argus.store.postgres_opening import DEADLINE, connect, hang_up, is_the_stores_fault
+from argus.store.records import Write
+
+_AGAIN = 0.1
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """One commit: all of its writes or none."""
+
+    writes: tuple[Write, ...]
+    done: asyncio.Future[list[Event]]
+    ready: list[queries.Ready] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    error: BaseException | None = None
+
+
+class Refused(Exception):
+    """One job of a transaction cannot be written, by its own fault; nothing was."""
+
+    def __init__(self, job: Job, error: Exception) -> None:
+        super().__init__(str(error))
+        self.job = job
+        self.error = error
+
+
+class Writer:
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._db: Any = None
+        self._committing: str | None = None
+
+    async def write(self, jobs: Sequence[Job]) -> None:
+        """All of them, or none and an exception."""
+        self._committing = None
+        try:
+            async with asyncio.timeout(DEADLINE):
+                if self._db is None or self._db.is_closed():
+                    self._db = await connect(self._url)
+                await self._transact(self._db, jobs)
+        except Refused:
+            raise
+        except BaseException as error:
+            self._give_up()
+            if self._committing is None or not is_the_stores_fault(error):
+                raise
+            if not await self._was_committed(self._committing):
+                raise
+
+    async def close(self) -> None:
+        if self._db is not None:
+            await hang_up(self._db)
+
+    async def _transact(self, db: Any, jobs: Sequence[Job]) -> None:
+        await db.execute(queries.BEGIN)
+        # Always the first step, so that two writers can never wait for each other's rows.
+        transaction = await queries.lock(db)
+        newest = 0
+        for job in jobs:
+            try:
+                job.events = [event for one in job.ready if (event := await queries.carry_out(db, one))]
+            except Exception as error:
+                if is_the_stores_fault(error):
+                    raise
+                await db.execute("ROLLBACK")
+                raise Refused(job, error) from None
+            newest = job.events[-1].n if job.events else newest
+        if newest:
+            await queries.announce(db, newest)
+        self._committing = transaction
+        await db.execute("COMMIT")
+
+    async def _was_committed(self, transaction: str) -> bool:
+        """The answer to COMMIT was lost. An outcome that is on record must not be reported as missing: it would be
+        written again, for ever in vain."""
+        try:
+            async with asyncio.timeout(DEADLINE):
+                while True:
+                    try:
+                        db = self._db = await connect(self._url)
+                        return await queries.is_committed(db, transaction)
+                    except Exception as error:
+                        self._give_up()
+                        if not is_the_stores_fault(error):
+                            raise
+                    await asyncio.sleep(_AGAIN)
+        except TimeoutError:
+            self._give_up()
+            return False
+
+    def _give_up(self) -> None:
+        if self._db is not None:
+            self._db.terminate()
+        self._db = None
