@@ -140,8 +140,8 @@ class PostgresStore:
             self._listening.cancel()
             await asyncio.gather(self._writing, self._listening, return_exceptions=True)
             self._refuse_waiting("the store is closed")
-            await self._writer.close()
-            await self._readers.close()
+            self._writer.close()
+            self._readers.close()
 
     async def _read(self, query: Callable[[Any], Awaitable[T]]) -> T:
         if self._closed:

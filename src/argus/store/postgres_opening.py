@@ -102,17 +102,10 @@ class Connections:
                 raise
             self._idle.append(db)
 
-    async def close(self) -> None:
+    def close(self) -> None:
+        # No goodbye anywhere: a server that hangs would not hear it, and the end of Argus would wait for it.
         while self._idle:
-            await hang_up(self._idle.pop())
-
-
-async def hang_up(db: Any) -> None:
-    """Says goodbye when the other side still listens."""
-    try:
-        await db.close(timeout=1.0)
-    except Exception:  # noqa: BLE001 - it is given up, whatever its state
-        db.terminate()
+            self._idle.pop().terminate()
 
 
 async def open_database(url: str, token: Callable[[], str], redactor: Redactor) -> tuple[str, int]:
@@ -129,7 +122,7 @@ async def open_database(url: str, token: Callable[[], str], redactor: Redactor) 
                 epoch = await _epoch(db, token)
                 newest = (await queries.span(db))[1]
         finally:
-            await hang_up(db)
+            db.terminate()
     except (asyncpg.ClientConfigurationError, ValueError):
         message = "the store's URL is not understood: postgresql://USER:PASSWORD@HOST:PORT/DATABASE"
         raise ArgusError(Code.CONFIG_INVALID, message, errors=[{"path": "store.url", "message": message}]) from None

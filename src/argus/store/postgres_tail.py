@@ -9,7 +9,7 @@ from typing import Any
 
 from argus.core.errors import ArgusError, Code
 from argus.store import postgres_queries as queries
-from argus.store.postgres_opening import DEADLINE, connect, hang_up
+from argus.store.postgres_opening import DEADLINE, connect
 
 log = logging.getLogger("argus")
 _LOOK = 5.0
@@ -69,7 +69,7 @@ class Tail:
                     async with asyncio.timeout(_LOOK):
                         await gone.wait()
         finally:
-            await hang_up(db)
+            db.terminate()
 
     def _heard(self, db: Any, pid: int, channel: str, payload: str) -> None:
         # Anybody who may connect may send on the channel.

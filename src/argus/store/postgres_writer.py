@@ -9,7 +9,7 @@ from typing import Any
 
 from argus.core.events import Event
 from argus.store import postgres_queries as queries
-from argus.store.postgres_opening import DEADLINE, connect, hang_up, is_the_stores_fault
+from argus.store.postgres_opening import DEADLINE, connect, is_the_stores_fault
 from argus.store.records import Write
 
 _AGAIN = 0.1
@@ -52,15 +52,11 @@ class Writer:
         except Refused:
             raise
         except BaseException as error:
-            self._give_up()
+            self.close()
             if self._committing is None or not is_the_stores_fault(error):
                 raise
             if not await self._was_committed(self._committing):
                 raise
-
-    async def close(self) -> None:
-        if self._db is not None:
-            await hang_up(self._db)
 
     async def _transact(self, db: Any, jobs: Sequence[Job]) -> None:
         await db.execute(queries.BEGIN)
@@ -91,15 +87,15 @@ class Writer:
                         db = self._db = await connect(self._url)
                         return await queries.is_committed(db, transaction)
                     except Exception as error:
-                        self._give_up()
+                        self.close()
                         if not is_the_stores_fault(error):
                             raise
                     await asyncio.sleep(_AGAIN)
         except TimeoutError:
-            self._give_up()
+            self.close()
             return False
 
-    def _give_up(self) -> None:
+    def close(self) -> None:
         if self._db is not None:
             self._db.terminate()
         self._db = None
