@@ -110,8 +110,9 @@ async def is_committed(db: Any, transaction: str) -> bool:
     return bool(said == "committed")
 
 
-async def announce(db: Any, newest: int) -> None:
-    await db.execute("SELECT pg_notify($1, $2)", CHANNEL, str(newest))
+def commit(newest: int) -> str:
+    """In one message with the word to those who listen, which the server passes on once it is committed."""
+    return f"NOTIFY {CHANNEL}, '{newest:d}'; COMMIT" if newest else "COMMIT"
 
 
 async def span(db: Any) -> tuple[int, int]:

@@ -72,10 +72,8 @@ class Writer:
                 await db.execute("ROLLBACK")
                 raise Refused(job, error) from None
             newest = job.events[-1].n if job.events else newest
-        if newest:
-            await queries.announce(db, newest)
         self._committing = transaction
-        await db.execute("COMMIT")
+        await db.execute(queries.commit(newest))
 
     async def _was_committed(self, transaction: str) -> bool:
         """The answer to COMMIT was lost. An outcome that is on record must not be reported as missing: it would be
