@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
-from tests.acceptance.harness import Argus, WebServer, free_port, never
+from tests.acceptance.harness import Argus, WebServer, eventually, free_port, never
 from tests.postgresql import PASSWORD, Server
 
 
@@ -54,8 +55,10 @@ def test_killed_in_the_middle_of_an_act_the_record_has_its_one_outcome(
     argus.wait_until("web", "up")
     web.kill()
     argus.wait_for("restart_started", "web")
+    eventually(web.blocked.exists, "the command has repaired and goes on")
     argus.kill()
     argus.up()
+    web.let_go()
     argus.wait_for("service_recovered", "web")
     assert len(argus.journal("restart_finished")) == 1
     assert web.runs == 1
@@ -68,6 +71,7 @@ async def test_the_server_goes_and_comes_and_argus_stays(
     use_store(argus, database)
     argus.up()
     argus.wait_until("web", "up")
+    following = argus.events(last="10000")
     await asyncio.to_thread(postgres.stop)
     web.kill()
     refused = argus.rest("PUT", "/api/autonomy", {"level": "full"})
@@ -75,9 +79,25 @@ async def test_the_server_goes_and_comes_and_argus_stays(
     assert argus.get("/api/autonomy")["level"] == "moderate"
     await never(lambda: web.runs, "something was done that could not be recorded", seconds=1.5)
     await asyncio.to_thread(postgres.start)
-    argus.wait_for("service_recovered", "web")
+    with following as stream:
+        seen = stream.until(lambda event: event.type == "service_recovered", "the recovery, on the old connection")
+    assert [event.id for event in seen] == [event.id for event in argus.journal()][: len(seen)]
     assert web.runs == 1
     assert len(argus.journal("restart_started")) == 1
+
+
+def test_two_on_one_database_are_refused_like_two_on_one_file(argus: Argus, database: str, tmp_path: Path) -> None:
+    argus.configure()
+    use_store(argus, database)
+    argus.up()
+    second = Argus(tmp_path / "second")
+    second.configure()
+    use_store(second, database)
+    refused = second.cli("up", "--detach", "--json")
+    assert (refused.code, refused.error["code"]) == (1, "ALREADY_RUNNING")
+    argus.kill()
+    second.up()
+    second.down()
 
 
 @pytest.mark.parametrize("place", ["file", "environment"])

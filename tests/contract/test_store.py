@@ -483,19 +483,24 @@ async def test_no_character_breaks_a_column(store: Store, place: str, text: str)
     await store.commit(writes[place])
 
 
+@pytest.mark.parametrize("kind", ["sqlite-memory", "postgres"])
 @given(
-    st.recursive(
+    value=st.recursive(
         st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.floats(allow_nan=False) | st.text(),
         lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
         max_leaves=10,
     )
 )
 @settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_what_memory_and_disk_say_about_an_event_is_the_same(value: Any):
+def test_what_memory_and_disk_say_about_an_event_is_the_same(kind: str, url: str, value: Any):
     async def whole() -> None:
-        store = SqliteStore(None, clock=FakeClock(), redactor=redactor(), inline=True)
+        store: Store = (
+            await PostgresStore.open(url, clock=FakeClock(), redactor=redactor())
+            if kind == "postgres"
+            else SqliteStore(None, clock=FakeClock(), redactor=redactor(), inline=True)
+        )
         made = await store.commit(note(value=value))
-        assert await store.events(0) == made == await store.last_events(1)
+        assert await store.events(made[0].n - 1) == made == await store.last_events(1)
         await store.close()
 
     asyncio.run(whole())

@@ -39,8 +39,8 @@ def note(type: str = "t", **data: Any) -> Append:
 async def opening(database: str) -> AsyncIterator[Open]:
     opened: list[PostgresStore] = []
 
-    async def open_store(url: str = database) -> PostgresStore:
-        store = await PostgresStore.open(url)
+    async def open_store(url: str = database, *, alone: bool = False) -> PostgresStore:
+        store = await PostgresStore.open(url, alone=alone)
         opened.append(store)
         return store
 
@@ -168,6 +168,38 @@ async def test_a_writer_that_froze_with_the_lock_is_cut_off_by_the_server(databa
     async with asyncio.timeout(BOUND):
         await works_again(store)
     assert db.is_closed()
+
+
+# One alone.
+
+
+async def test_a_database_that_is_used_alone_is_refused_to_a_second_until_the_first_ends(opening: Open):
+    first = await opening(alone=True)
+    with pytest.raises(ArgusError) as caught:
+        await opening(alone=True)
+    assert caught.value.code is Code.ALREADY_RUNNING
+    await first.commit(note())
+    await first.close()
+    await (await opening(alone=True)).commit(note())
+
+
+async def test_who_was_alone_is_so_again_after_the_connection_was_lost(opening: Open, raw: Any):
+    store = await opening(alone=True)
+    await store.commit(note())
+    await raw.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'argus'")
+    await works_again(store)
+    with pytest.raises(ArgusError) as caught:
+        await opening(alone=True)
+    assert caught.value.code is Code.ALREADY_RUNNING
+
+
+async def test_who_lost_the_database_to_another_writes_nothing_more(opening: Open, raw: Any):
+    store = await opening(alone=True)
+    (event,) = await store.commit(note())
+    await raw.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'argus'")
+    other = await opening(alone=True)
+    await refused(store.commit(note("lost")))
+    assert [one.n for one in await other.events(0)] == [event.n]
 
 
 # Opening.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 from argus.core.clock import Clock
@@ -20,10 +19,12 @@ def check(url: str, redactor: Redactor) -> None:
     if not is_postgres(url):
         path(url, Path())
         return
-    if importlib.util.find_spec("asyncpg") is None:
-        raise _invalid("a postgresql:// store needs asyncpg: pip install 'argusd[postgres]'")
-    from argus.store import postgres_opening
-
+    try:
+        from argus.store import postgres_opening
+    except ModuleNotFoundError as error:
+        if error.name != "asyncpg":
+            raise
+        raise _invalid("a postgresql:// store needs asyncpg: pip install 'argusd[postgres]'") from None
     postgres_opening.learn(url, redactor)
     postgres_opening.check_url(url)
 
@@ -42,7 +43,7 @@ async def open_postgres(url: str, clock: Clock, redactor: Redactor) -> Store:
     check(url, redactor)
     from argus.store.postgres import PostgresStore
 
-    return await PostgresStore.open(url, clock=clock, redactor=redactor)
+    return await PostgresStore.open(url, clock=clock, redactor=redactor, alone=True)
 
 
 def _invalid(message: str) -> ArgusError:

@@ -21,6 +21,7 @@ from argus.store import postgres_queries as queries
 from argus.store.postgres_opening import (
     DEADLINE,
     Connections,
+    Taken,
     is_the_stores_fault,
     learn,
     open_database,
@@ -42,7 +43,7 @@ class PostgresStore:
     set_aside: Path | None = None
     """A damaged database is for people who know it to mend: Argus puts none aside."""
 
-    def __init__(self, url: str, epoch: str, newest: int, clock: Clock, redactor: Redactor) -> None:
+    def __init__(self, url: str, epoch: str, newest: int, clock: Clock, redactor: Redactor, writer: Writer) -> None:
         """Use `open`."""
         self.epoch = epoch
         self.problem: str | None = None
@@ -50,7 +51,7 @@ class PostgresStore:
         self._clock = clock
         self._redactor = redactor
         self._readers = Connections(url, _READERS)
-        self._writer = Writer(url)
+        self._writer = writer
         self._tail = Tail(url, newest)
         self._jobs: asyncio.Queue[Job | None] = asyncio.Queue(_WAITING)
         self._closed = False
@@ -65,11 +66,24 @@ class PostgresStore:
         clock: Clock | None = None,
         redactor: Redactor | None = None,
         token: Callable[[], str] | None = None,
+        alone: bool = False,
     ) -> PostgresStore:
+        """`alone` refuses a database that another one uses alone: whoever decides from the record must be its only
+        decider. When such a store's connection is lost to another, it can write nothing more."""
         redactor = redactor or Redactor()
         learn(url, redactor)
         epoch, newest = await open_database(url, token or (lambda: secrets.token_hex(4)), redactor)
-        return cls(url, epoch, newest, clock or SystemClock(), redactor)
+        writer = Writer(url, alone=alone)
+        try:
+            await writer.connect()
+        except Taken as taken:
+            raise ArgusError(Code.ALREADY_RUNNING, str(taken)) from None
+        except Exception as error:
+            if not is_the_stores_fault(error):
+                raise
+            said = redactor.text(reason(error))
+            raise ArgusError(Code.STORE_UNAVAILABLE, f"PostgreSQL cannot be used: {said}", reason=said) from None
+        return cls(url, epoch, newest, clock or SystemClock(), redactor, writer)
 
     async def commit(self, *writes: Write) -> list[Event]:
         if self._closed:

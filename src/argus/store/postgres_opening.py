@@ -26,6 +26,9 @@ _SESSION = {
     # every other writer waits for.
     "statement_timeout": f"{DEADLINE:g}s",
     "idle_in_transaction_session_timeout": f"{DEADLINE:g}s",
+    "tcp_keepalives_idle": "10",
+    "tcp_keepalives_interval": "5",
+    "tcp_keepalives_count": "3",
 }
 _AT_LEAST_ON_DISK = (
     "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
@@ -36,7 +39,7 @@ def is_the_stores_fault(error: BaseException) -> bool:
     """Anything else that goes wrong with one commit is its own fault, and says nothing about the store."""
     if isinstance(error, _THE_COMMITS_OWN):
         return False
-    return isinstance(error, (*_OPERATORS, TimeoutError))
+    return isinstance(error, (*_OPERATORS, TimeoutError, Taken))
 
 
 def reason(error: BaseException) -> str:
@@ -79,6 +82,30 @@ async def connect(url: str) -> Any:
         except BaseException:
             db.terminate()
             raise
+    return db
+
+
+class Taken(Exception):
+    """Another Argus uses the database."""
+
+
+async def connect_alone(url: str) -> Any:
+    """One at a time, for as long as the connection lasts. Raises Taken.
+
+    Our own last connection may still be on its way out, so it waits a little.
+    """
+    db = await connect(url)
+    try:
+        async with asyncio.timeout(DEADLINE):
+            await db.execute("SET lock_timeout = '2s'")
+            await db.execute("SELECT pg_advisory_lock($1::integer, 1)", queries.LOCK)
+            await db.execute("SET lock_timeout = 0")
+    except asyncpg.LockNotAvailableError:
+        db.terminate()
+        raise Taken("another Argus uses this database") from None
+    except BaseException:
+        db.terminate()
+        raise
     return db
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from argus.core.events import Event
 from argus.store import postgres_queries as queries
-from argus.store.postgres_opening import DEADLINE, connect, is_the_stores_fault
+from argus.store.postgres_opening import DEADLINE, connect, connect_alone, is_the_stores_fault
 from argus.store.records import Write
 
 _AGAIN = 0.1
@@ -36,8 +36,9 @@ class Refused(Exception):
 
 
 class Writer:
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, alone: bool) -> None:
         self._url = url
+        self._alone = alone
         self._db: Any = None
         self._committing: str | None = None
 
@@ -46,9 +47,7 @@ class Writer:
         self._committing = None
         try:
             async with asyncio.timeout(DEADLINE):
-                if self._db is None or self._db.is_closed():
-                    self._db = await connect(self._url)
-                await self._transact(self._db, jobs)
+                await self._transact(await self.connect(), jobs)
         except Refused:
             raise
         except BaseException as error:
@@ -82,8 +81,7 @@ class Writer:
             async with asyncio.timeout(DEADLINE):
                 while True:
                     try:
-                        db = self._db = await connect(self._url)
-                        return await queries.is_committed(db, transaction)
+                        return await queries.is_committed(await self.connect(), transaction)
                     except Exception as error:
                         self.close()
                         if not is_the_stores_fault(error):
@@ -92,6 +90,11 @@ class Writer:
         except TimeoutError:
             self.close()
             return False
+
+    async def connect(self) -> Any:
+        if self._db is None or self._db.is_closed():
+            self._db = await (connect_alone(self._url) if self._alone else connect(self._url))
+        return self._db
 
     def close(self) -> None:
         if self._db is not None:
