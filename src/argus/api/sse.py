@@ -17,6 +17,8 @@ from argus.store.interface import Store
 
 _KEEP_ALIVE = 15.0
 _BATCH = 500
+_AGAIN = 1.0
+"""Seconds until a store that could not be read is asked again."""
 _STUCK = 20.0
 """Seconds in which a reader has to take what was sent; one that does not is dropped and resumes by itself."""
 _READERS = 200
@@ -90,7 +92,14 @@ class EventStream:
         stop = asyncio.ensure_future(self._stopping.wait())
         try:
             while not gone.done() and not stop.done():
-                events = await self._store.events(n, limit=_BATCH)
+                try:
+                    events = await self._store.events(n, limit=_BATCH)
+                except ArgusError as error:
+                    if not follow or error.code is not Code.STORE_UNAVAILABLE:
+                        raise
+                    # Who follows is kept: a browser that is refused once does not come back.
+                    await asyncio.wait({gone, stop}, timeout=_AGAIN, return_when="FIRST_COMPLETED")
+                    continue
                 if events:
                     n = events[-1].n
                     wanted = [event for event in events if channel is None or event.channel == channel]
