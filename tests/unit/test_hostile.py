@@ -13,8 +13,9 @@ from tests.contract.test_host import World, on_the_real_machine
 from argus import config
 from argus.core.errors import ArgusError, Code
 from argus.core.redact import MASK, Redactor
-from argus.host import dns
 from argus.host.channels import AppriseSender, understood
+from argus.host.dns import Resolver
+from argus.host.machine import MachineHost
 from argus.host.seam import Failure, ProbeFailed
 from argus.services.checks import HttpService
 from argus.services.model import Status
@@ -59,27 +60,26 @@ async def test_a_service_that_upgrades_and_then_says_nothing_is_up(world: World)
 # Look-ups.
 
 
-@on_the_real_machine
-async def test_who_waited_for_our_own_look_up_threads_learns_nothing_about_the_name(world: World):
-    let_go, real = threading.Event(), (dns._look_up, dns._THREADS)
+async def test_who_waited_for_our_own_look_up_threads_learns_nothing_about_the_name():
+    let_go = threading.Event()
 
     def hangs(host: str, port: int) -> list[str]:
         let_go.wait(ENOUGH)
         return ["127.0.0.1"]
 
-    dns._look_up, dns._THREADS = hangs, 2
-    stuck = [asyncio.ensure_future(world.host.tcp(f"stuck{n}.invalid", 1, timeout=0.2)) for n in range(2)]
+    host = MachineHost(Resolver(look_up=hangs, threads=2))
+    stuck = [asyncio.ensure_future(host.tcp(f"stuck{n}.invalid", 1, timeout=0.2)) for n in range(2)]
     try:
         for failed in await asyncio.gather(*stuck, return_exceptions=True):
             assert isinstance(failed, ProbeFailed)
             assert failed.failure is Failure.DNS, "these were asked about and did not answer"
         service = HttpService.model_validate({"name": "a", "type": "http", "url": "http://third.invalid:1/"})
-        assert (await service.probe(world.host)).status is Status.UNKNOWN
+        assert (await service.probe(host)).status is Status.UNKNOWN
         numeric = HttpService.model_validate({"name": "a", "type": "http", "url": "http://127.0.0.1:1/"})
-        assert (await numeric.probe(world.host)).status is Status.DOWN, "a number needs no look-up"
+        assert (await numeric.probe(host)).status is Status.DOWN, "a number needs no look-up"
     finally:
         let_go.set()
-        dns._look_up, dns._THREADS = real
+        host.close()
 
 
 # Argus itself, by its other names.

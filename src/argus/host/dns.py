@@ -11,6 +11,7 @@ import asyncio
 import ipaddress
 import socket
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from argus.host.seam import Failure, ProbeFailed
@@ -21,9 +22,19 @@ _KEPT = 10_000
 _LOOPBACK_NAMES = frozenset({"localhost", "ip6-localhost", "ip6-loopback"})
 
 
+def look_up(host: str, port: int) -> list[str]:
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise ProbeFailed(Failure.DNS, f"cannot resolve {host}: {error}") from None
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
 class Resolver:
-    def __init__(self) -> None:
-        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="argus-dns")
+    def __init__(self, *, look_up: Callable[[str, int], list[str]] = look_up, threads: int = _THREADS) -> None:
+        self._look_up = look_up
+        self._most = threads
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="argus-dns")
         self._under_way: dict[str, asyncio.Future[list[str]]] = {}
         self._known: dict[str, tuple[float, list[str]]] = {}
 
@@ -41,8 +52,8 @@ class Resolver:
             return found[1]
         pending = self._under_way.get(host)
         if pending is None:
-            if len(self._under_way) >= _THREADS:
-                raise ProbeFailed(Failure.OURS, f"{_THREADS} look-ups are stuck; {host} could not be looked up")
+            if len(self._under_way) >= self._most:
+                raise ProbeFailed(Failure.OURS, f"{self._most} look-ups are stuck; {host} could not be looked up")
             pending = self._begin(host, port)
         try:
             async with asyncio.timeout(timeout):
@@ -51,7 +62,7 @@ class Resolver:
             raise ProbeFailed(Failure.DNS, f"{host} was not resolved within {timeout:g} s") from None
 
     def _begin(self, host: str, port: int) -> asyncio.Future[list[str]]:
-        pending = asyncio.get_running_loop().run_in_executor(self._threads, _look_up, host, port)
+        pending = asyncio.get_running_loop().run_in_executor(self._threads, self._look_up, host, port)
         self._under_way[host] = pending
         pending.add_done_callback(lambda done: self._ended(host, done))
         return pending
@@ -65,14 +76,6 @@ class Resolver:
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
-
-
-def _look_up(host: str, port: int) -> list[str]:
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as error:
-        raise ProbeFailed(Failure.DNS, f"cannot resolve {host}: {error}") from None
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
 def is_this_machine(host: str) -> bool:

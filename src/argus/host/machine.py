@@ -12,8 +12,8 @@ from argus.host.tcp import connect
 class MachineHost:
     """This machine, for real."""
 
-    def __init__(self) -> None:
-        self._resolver = Resolver()
+    def __init__(self, resolver: Resolver | None = None) -> None:
+        self._resolver = resolver or Resolver()
         self._http = HttpProber(self._resolver)
 
     async def http(self, request: HttpRequest, *, timeout: float) -> HttpReply:

@@ -286,7 +286,13 @@ class Reconciler:
             plan = self._plan_recovery(service, judged, outage)
         else:
             plan = self._plan_escalation(service, judged, outage, outcome)
-        await self._carry_out(service.name, replace(plan, writes=writes + plan.writes))
+        try:
+            await self._carry_out(service.name, replace(plan, writes=writes + plan.writes))
+        except ArgusError as error:
+            if error.code is not Code.CONFLICT:
+                raise
+            # The act has its outcome on record: only the answer to that commit was lost on its way.
+            self.healths[service.name] = plan.health
 
     def _plan_escalation(self, service: Service, judged: Health, outage: Outage, outcome: str) -> _Plan:
         """Down after its restart: a person has to look, unless another restart is allowed."""

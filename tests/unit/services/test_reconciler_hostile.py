@@ -1,13 +1,17 @@
 """Readings that say more about Argus than about the service: its loop was held up, or they are from before a repair."""
 
 import asyncio
+from typing import Any
 
 import pytest
-from tests.unit.services.test_reconciler import MINUTE, REFUSES, Rig, simulated
+from tests.unit.services.test_reconciler import MINUTE, REFUSES, Rig, Store, simulated
 
+from argus.core.errors import ArgusError, Code
+from argus.core.events import Event
 from argus.host.seam import Failure, HttpReply, HttpRequest
 from argus.services.messages import Observed
 from argus.services.model import Health, Observation, Seen, Status
+from argus.store.records import CloseAct
 from argus.testing import Answers
 
 HANGS = Answers(hangs=True)
@@ -139,3 +143,27 @@ async def test_a_failing_check_from_after_the_repair_is_an_outage_of_its_own(rig
     health = await tell(rig, "api", rig.clock.monotonic())
     assert health.status is Status.DOWN
     assert await rig.said("service_down") == ["service_down", "service_down"]
+
+
+class LosesAnAnswer(Store):
+    """Writes an outcome, and loses the answer that says so."""
+
+    lost = False
+
+    async def commit(self, *writes: Any) -> list[Event]:
+        events = await super().commit(*writes)
+        if not self.lost and any(isinstance(write, CloseAct) for write in writes):
+            self.lost = True
+            raise ArgusError(Code.STORE_UNAVAILABLE, "the connection was lost")
+        return events
+
+
+@simulated
+async def test_an_outcome_that_is_on_record_though_its_answer_was_lost_is_taken_over(rig: Rig):
+    rig.store = store = LosesAnAnswer(rig.store._real)
+    await repaired(rig)
+    await rig.passes(5 * MINUTE)
+    assert store.lost
+    assert await rig.said("restart_finished") == ["restart_finished"]
+    assert rig.watch.healths["api"].repair is None
+    assert rig.watch.healths["api"].status is Status.UP
