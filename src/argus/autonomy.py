@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from argus.core.autonomy import Level
 from argus.core.events import Draft
 from argus.store.interface import Store
-from argus.store.records import Append, PutSetting
+from argus.store.records import Append, PutSetting, Write
 
 _KEY = "autonomy"
 
@@ -25,6 +27,18 @@ class Autonomy:
         else:
             # The file has spoken since: what was set before it is over for good, also when the file goes back.
             await self._store.commit(PutSetting(_KEY, None))
+
+    def reread(self, file: Level, by: str) -> tuple[tuple[Write, ...], Callable[[], None]]:
+        """What to record, and how to take it over, when the file is read again. Only a changed value counts."""
+        if file is self._file:
+            return (), lambda: None
+
+        def take_over() -> None:
+            self._file = self.level = file
+
+        changed = {"from": self.level.value, "to": file.value, "by": by}
+        told = (Append(Draft("system", "autonomy_changed", "", changed)),) if file is not self.level else ()
+        return (PutSetting(_KEY, None), *told), take_over
 
     async def set(self, level: Level, by: str) -> None:
         if level is self.level:

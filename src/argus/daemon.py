@@ -29,6 +29,7 @@ from argus.host.machine import MachineHost
 from argus.loops import keep_running, log
 from argus.notify.deliver import Deliveries
 from argus.ops.house import House
+from argus.reloading import Reloader
 from argus.services.tools import Tools
 from argus.services.watch import Watch
 from argus.startup import Ground, Options, prepare
@@ -72,14 +73,24 @@ async def _live(
     timekeeper.on_jump(watch.time_jumped)
     deliveries = Deliveries(ground.config.notify.channels, store, sender)
     keys = Keys(ground.token, clock)
-    house = House(store, clock, watch, autonomy, facts, lambda: f"{facts.url}/login?code={keys.link()}")
+    reloader = Reloader(ground, watch, autonomy, deliveries)
+    house = House(
+        store=store,
+        clock=clock,
+        watch=watch,
+        autonomy=autonomy,
+        facts=facts,
+        setup=ground.setup,
+        login_link=lambda: f"{facts.url}/login?code={keys.link()}",
+        reload=reloader.reload,
+    )
     api = build(house, keys, Errors(clock, ground.redactor), stopping, ground.host)
     activity = Activity(api.app, clock)
     server = Server(activity, stopping, grace=_GRACE)
     await autonomy.restore()
     await watch.restore()
     await _record_start(ground)
-    _catch_signals(stopping)
+    hang_ups = _catch_signals(stopping)
     async with asyncio.TaskGroup() as group:
         serving = group.create_task(server.serve(sockets=[ground.listener]))
         parts = [
@@ -87,6 +98,7 @@ async def _live(
             group.create_task(deliveries.run()),
             group.create_task(keep_running("timekeeper", timekeeper.run, store)),
             group.create_task(keep_running("mcp", api.mcp.run, store)),
+            group.create_task(keep_running("reload", lambda: _reload_on(hang_ups, reloader), store)),
         ]
         if ground.options.idle_exit is not None:
             parts.append(group.create_task(_end_when_idle(ground.options.idle_exit, watch, activity, stopping)))
@@ -105,7 +117,7 @@ async def _live(
 async def _record_start(ground: Ground) -> None:
     facts, store = ground.facts, ground.store
     names = sorted(service.name for service in ground.services)
-    started = {"version": facts.version, "pid": facts.pid, "services": names, "config": facts.config}
+    started = {"version": facts.version, "pid": facts.pid, "services": names, "config": ground.setup.config}
     await store.commit(Append(Draft("system", "argus_started", "", started)))
     if store.set_aside:
         kept = {"kept": str(store.set_aside), "code": Code.STORE_CORRUPT.value}
@@ -128,10 +140,10 @@ def _announcement(house: House) -> dict[str, Any]:
         "open": house.login_link(),
         "pid": house.facts.pid,
         "home": house.facts.home,
-        "config": house.facts.config,
-        "discovered": house.facts.discovered,
+        "config": house.setup.config,
+        "discovered": house.setup.discovered,
         "autonomy": house.autonomy.level.value,
-        "notices": list(house.facts.notices),
+        "notices": list(house.setup.notices),
         "services": [{"name": name, "place": one.place} for name, one in sorted(house.watch.services.items())],
     }
 
@@ -144,10 +156,32 @@ async def _end_when_idle(seconds: float, watch: Watch, activity: Activity, stopp
     stopping.set()
 
 
-def _catch_signals(stopping: asyncio.Event) -> None:
+def _catch_signals(stopping: asyncio.Event) -> asyncio.Event:
+    """Returns what is set when SIGHUP asks for the configuration to be read again."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
+    asked = asyncio.Event()
+    in_terminal = os.isatty(0)
+
+    def hung_up() -> None:
+        # The same signal says that our terminal was closed; then whoever started us there wants us gone.
+        if in_terminal and not os.isatty(0):
+            stopping.set()
+        else:
+            asked.set()
+
+    loop.add_signal_handler(signal.SIGHUP, hung_up)
+    return asked
+
+
+async def _reload_on(asked: asyncio.Event, reloader: Reloader) -> None:
+    while True:
+        await asked.wait()
+        asked.clear()
+        # What is wrong is in the log and on record already.
+        with contextlib.suppress(ArgusError):
+            await reloader.reload("signal")
 
 
 def run(options: Options, announce: Callable[[dict[str, Any]], None]) -> int:
@@ -179,6 +213,7 @@ def main() -> None:
     parser.add_argument("--port", type=int)
     parser.add_argument("--ready-fd", type=int, required=True)
     parser.add_argument("--idle-exit", type=float)
+    parser.add_argument("--folder", type=Path, required=True)
     given = parser.parse_args()
     pipe = os.fdopen(given.ready_fd, "w", encoding="utf-8")
 
@@ -195,6 +230,7 @@ def main() -> None:
         port=given.port,
         detached=True,
         idle_exit=given.idle_exit,
+        folder=given.folder,
     )
     code = run(options, announce)
     logging.shutdown()

@@ -10,7 +10,7 @@ import contextlib
 import os
 import secrets
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from argus.core.clock import Clock, SystemClock
 from argus.core.errors import ArgusError, Code
 from argus.core.redact import Redactor
 from argus.host import channels, files, ports
-from argus.ops.house import Facts
+from argus.ops.house import Facts, Setup
 from argus.services.checks.base import Service
 from argus.store import named, opening
 from argus.store.interface import Store
@@ -39,6 +39,8 @@ class Options:
     detached: bool = False
     idle_exit: float | None = None
     """Ends by itself after so many seconds with nothing to watch and nobody asking."""
+    folder: Path = field(default_factory=Path.cwd)
+    """Where Argus was started: a configuration that appears there later is found by a reload."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,7 @@ class Ground:
     config: Config
     services: tuple[Service, ...]
     facts: Facts
+    setup: Setup
     host: str
     listener: Any
     store: Store
@@ -75,8 +78,7 @@ async def prepare(options: Options) -> AsyncIterator[Ground]:
             files.private_folder(options.home)
             lock.take()
         cleanup.callback(lock.release)
-        # Commands with a relative path mean the folder of the file that names them, however Argus was started.
-        os.chdir(options.config.parent if options.config else options.home)
+        stand_in_folder_of(options.config, options.home)
         redactor, clock = Redactor(), SystemClock()
         redactor.learn_environment(os.environ)
         with _usable(options.home):
@@ -87,9 +89,7 @@ async def prepare(options: Options) -> AsyncIterator[Ground]:
         listener = ports.listen(host, loaded.server.port if options.port is None else options.port)
         cleanup.callback(listener.close)
         port = int(listener.getsockname()[1])
-        services = tuple(loaded.health.services) if loaded.health.enabled else ()
-        if options.config is None:
-            services = discovery.services(await asyncio.to_thread(ports.listeners), own_port=port)
+        services = await to_watch(loaded, options.config, port)
         with _usable(options.home):
             token = _token(options.home)
         redactor.learn(token)
@@ -98,18 +98,29 @@ async def prepare(options: Options) -> AsyncIterator[Ground]:
             pid=os.getpid(),
             url=f"http://{_reachable(host)}:{port}",
             home=str(options.home),
-            config=str(options.config) if options.config else None,
             started=clock.wall(),
-            discovered=options.config is None,
-            notices=(*loaded.notices(), *_exposed(host)),
         )
+        file = str(options.config) if options.config else None
+        setup = Setup(file, file is None, (*loaded.notices(), *exposed(host)))
         store = await _open_store(loaded, options.home, clock, redactor, cleanup)
         try:
-            yield Ground(options, loaded, services, facts, host, listener, store, clock, redactor, token, lock)
+            yield Ground(options, loaded, services, facts, setup, host, listener, store, clock, redactor, token, lock)
         finally:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_CLOSE):
                     await store.close()
+
+
+def stand_in_folder_of(file: Path | None, home: Path) -> None:
+    """Commands with a relative path mean the folder of the file that names them, however Argus was started."""
+    os.chdir(file.parent if file else home)
+
+
+async def to_watch(loaded: Config, file: Path | None, own_port: int) -> tuple[Service, ...]:
+    """What the file says; without one, what listens here."""
+    if file is None:
+        return discovery.services(await asyncio.to_thread(ports.listeners), own_port=own_port)
+    return tuple(loaded.health.services) if loaded.health.enabled else ()
 
 
 @contextlib.contextmanager
@@ -182,7 +193,8 @@ def _reachable(host: str) -> str:
     return f"[{name}]" if ":" in name else name
 
 
-def _exposed(host: str) -> tuple[str, ...]:
+def exposed(host: str) -> tuple[str, ...]:
+    """What to say about where Argus listens."""
     if _loopback(host) in ("127.0.0.1", "::1", "localhost") and host == _loopback(host):
         return ()
     return (f"Argus listens on {host} without TLS: the token travels in the clear",)

@@ -430,10 +430,13 @@ class WebServer:
     def script_pid(self) -> int:
         return int(self._runs.read_text().splitlines()[-1])
 
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/"
+
     def service(self, *steps: str, **more: Any) -> dict[str, Any]:
         """Its entry in the configuration; without steps nothing restarts it."""
-        url = f"http://127.0.0.1:{self.port}/"
-        entry = watched(self.name, url)
+        entry = watched(self.name, self.url)
         restart = {"restart": {"command": self.script(*steps)}} if steps else {}
         return {**entry, **restart, **more}
 

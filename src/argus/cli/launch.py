@@ -32,7 +32,7 @@ def start_detached(
     path = configuration.find(config, os.environ, Path.cwd())
     errors = _error_file(folder)
     reading, writing = os.pipe()
-    argv = [sys.executable, "-m", "argus.daemon", "--ready-fd", str(writing)]
+    argv = [sys.executable, "-m", "argus.daemon", "--ready-fd", str(writing), "--folder", str(Path.cwd())]
     for option, value in (("--config", path and path.absolute()), ("--host", host), ("--port", port)):
         if value is not None:
             argv += [option, str(value)]

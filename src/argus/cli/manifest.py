@@ -38,6 +38,18 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
                            'type': 'string',
                            'choices': ['observe', 'cautious', 'moderate', 'full'],
                            'help': 'observe, cautious, moderate or full'}]}],
+ 'reload': [{'name': 'reload',
+             'method': 'POST',
+             'path': '/api/reload',
+             'help': 'Reads the configuration file again and takes it up, whole or not at all; SIGHUP does '
+                     'the same.\n'
+                     '\n'
+                     'A broken file is refused with all its errors and the old one stays in force. Services '
+                     'that did not change keep their\n'
+                     'state. A changed `server` or `store` needs a restart of Argus. Autonomy set at run '
+                     "time holds until the file's value\n"
+                     'changes.',
+             'fields': []}],
  'open': [{'name': 'login',
            'method': 'POST',
            'path': '/api/login',

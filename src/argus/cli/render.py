@@ -117,6 +117,23 @@ def _explain(answer: dict[str, Any]) -> Shown:
     return Shown("\n".join(lines))
 
 
+def _reload(answer: dict[str, Any]) -> Shown:
+    services = answer["services"]
+    lines = [clean(answer["file"] or "no configuration file; looked around again")]
+    for what in ("added", "removed", "changed"):
+        named = services[what]
+        more = f" and {len(named) - 20} more" if len(named) > 20 else ""
+        lines += [f"  {what}: {clean(', '.join(named[:20]))}{more}"] if named else []
+    if services["unchanged"]:
+        lines.append(f"  {services['unchanged']} services go on as they were")
+    sections = [name for name in answer["changed"] if name not in answer["restartNeeded"]]
+    lines.append(f"taken up: {', '.join(sections)}" if sections else "nothing to take up")
+    if answer["restartNeeded"]:
+        names = ", ".join(answer["restartNeeded"])
+        lines.append(f"restart needed for: {names} (argus down, then argus up --detach)")
+    return Shown("\n".join(lines))
+
+
 _TOLD = ("from", "to", "outcome", "action", "target", "gate", "cause", "detail", "by", "kind", "seconds", "title")
 
 
@@ -142,5 +159,6 @@ _TEXTS: dict[str, Callable[[Any], Shown]] = {
     "explain": _explain,
     "context": lambda answer: Shown("\n".join(map(clean, answer["text"].rstrip("\n").split("\n")))),
     "autonomy": lambda answer: Shown(answer["level"]),
+    "reload": _reload,
     "open": lambda answer: Shown(answer["url"]),
 }

@@ -34,11 +34,32 @@ class Deliveries:
         self._channels = channels
         self._store = store
         self._sender = sender
+        self._readers: dict[Channel, asyncio.Task[None]] = {}
+        self._changed = asyncio.Event()
+
+    def configure(self, channels: tuple[Channel, ...]) -> None:
+        """Other channels: new ones hear what happens from now on, those that are gone hear nothing more."""
+        self._channels = channels
+        self._changed.set()
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:
-            for channel in self._channels:
-                group.create_task(keep_running(f"notify.{label(channel)}", partial(self._follow, channel), self._store))
+            while True:
+                self._changed.clear()
+                await self._end(set(self._readers) - set(self._channels))
+                for channel in self._channels:
+                    if channel not in self._readers:
+                        reader = keep_running(f"notify.{label(channel)}", partial(self._follow, channel), self._store)
+                        self._readers[channel] = group.create_task(reader)
+                await self._changed.wait()
+
+    async def _end(self, channels: set[Channel]) -> None:
+        """Two readers of one URL, an old and a new one with other tiers, must not both move its position."""
+        ended = [self._readers.pop(channel) for channel in channels]
+        for reader in ended:
+            reader.cancel()
+        if ended:
+            await asyncio.wait(ended)
 
     async def _follow(self, channel: Channel) -> None:
         name = f"notify:{label(channel)}"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from argus.autonomy import Autonomy
 from argus.core.clock import Clock
+from argus.services.registry import Change
 from argus.services.watch import Watch
 from argus.store.interface import Store
 
@@ -19,11 +20,27 @@ class Facts:
     pid: int
     url: str
     home: str
-    config: str | None
     started: float
+
+
+@dataclass(slots=True)
+class Setup:
+    """Where the configuration in force came from; a reload changes it."""
+
+    config: str | None
     discovered: bool
-    """No configuration was found: the services are what was listening at the start."""
+    """No configuration was found: the services are what was listening."""
     notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reloaded:
+    """What reading the configuration again came to."""
+
+    services: Change
+    changed: tuple[str, ...]
+    """The sections that say something else now."""
+    restart_needed: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +50,9 @@ class House:
     watch: Watch
     autonomy: Autonomy
     facts: Facts
+    setup: Setup
     login_link: Callable[[], str]
+    reload: Callable[[str], Awaitable[Reloaded]]
     by: str = "argus"
 
     def asked_by(self, who: str) -> House:

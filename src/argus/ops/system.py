@@ -60,6 +60,21 @@ class AutonomyAsk(Ask):
     level: Level = Field(description="observe, cautious, moderate or full")
 
 
+class ServicesChange(Answer):
+    added: list[str]
+    removed: list[str]
+    changed: list[str] = Field(description="Judged afresh; an open outage goes on")
+    unchanged: int = Field(description="How many keep their state as it is")
+
+
+class ReloadView(Answer):
+    file: str | None = Field(description="The configuration file; null when there is none")
+    changed: list[str] = Field(description="The sections that say something else now")
+    services: ServicesChange
+    restart_needed: list[str] = Field(description="Changed sections that only a restart of Argus takes up")
+    notices: list[str]
+
+
 class LoginView(Answer):
     url: str = Field(description="Opens the page, once, within five minutes")
 
@@ -67,7 +82,7 @@ class LoginView(Answer):
 @operation("state", "GET /api/state", verb="status", read_only=True)
 async def state(house: House, ask: Nothing) -> StateView:
     """Shows how everything stands: services, open incidents, autonomy, what is left of the restart budget."""
-    watch, facts = house.watch, house.facts
+    watch, facts, setup = house.watch, house.facts, house.setup
     left, most = watch.budget()
     # The position first: what happens while the rest is read is in the events that follow, not lost between.
     newest = (await house.store.span())[1]
@@ -82,10 +97,10 @@ async def state(house: House, ask: Nothing) -> StateView:
             pid=facts.pid,
             url=facts.url,
             home=facts.home,
-            config=facts.config,
-            discovered=facts.discovered,
+            config=setup.config,
+            discovered=setup.discovered,
             started=rfc3339(facts.started),
-            notices=list(facts.notices),
+            notices=list(setup.notices),
             store=problem or "ok",
         ),
         autonomy=house.autonomy.level,
@@ -142,10 +157,39 @@ async def set_autonomy(house: House, ask: AutonomyAsk) -> AutonomyView:
     return AutonomyView(level=house.autonomy.level)
 
 
+@operation(
+    "reload",
+    "POST /api/reload",
+    verb="reload",
+    errors=(Code.CONFIG_INVALID, Code.CONFIG_NOT_FOUND, Code.STORE_UNAVAILABLE),
+)
+async def reload(house: House, ask: Nothing) -> ReloadView:
+    """Reads the configuration file again and takes it up, whole or not at all; SIGHUP does the same.
+
+    A broken file is refused with all its errors and the old one stays in force. Services that did not change keep their
+    state. A changed `server` or `store` needs a restart of Argus. Autonomy set at run time holds until the file's value
+    changes.
+    """
+    done = await house.reload(house.by)
+    services = ServicesChange(
+        added=list(done.services.added),
+        removed=list(done.services.removed),
+        changed=list(done.services.changed),
+        unchanged=done.services.unchanged,
+    )
+    return ReloadView(
+        file=house.setup.config,
+        changed=list(done.changed),
+        services=services,
+        restart_needed=list(done.restart_needed),
+        notices=list(house.setup.notices),
+    )
+
+
 @operation("login", "POST /api/login", verb="open", status=201)
 async def login(house: House, ask: Nothing) -> LoginView:
     """Makes a link that opens the page without typing a token. It works once, within five minutes."""
     return LoginView(url=house.login_link())
 
 
-OPERATIONS: tuple[Any, ...] = (state, context, show_autonomy, set_autonomy, login)
+OPERATIONS: tuple[Any, ...] = (state, context, show_autonomy, set_autonomy, reload, login)

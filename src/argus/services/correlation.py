@@ -11,7 +11,7 @@ from argus.services.checks.base import Service
 from argus.services.model import Health
 from argus.services.settings import Health as Settings
 from argus.services.tools import Tools
-from argus.store.records import Append, Incident, PutIncident
+from argus.store.records import Append, Incident, PutIncident, Write
 
 _WITNESS_TIMEOUT = 2.0
 
@@ -30,19 +30,22 @@ class Event:
 class Correlator:
     KIND = "infrastructure_event"
 
-    def __init__(
-        self,
-        settings: Settings,
-        services: Mapping[str, Service],
-        depends_on: Mapping[str, Iterable[str]],
-        tools: Tools,
-    ) -> None:
-        limits = policy.Correlation(settings.correlated_failure_threshold, settings.correlated_failure_share)
-        self._needed = limits.needed(len(services))
-        self._depends_on = depends_on
-        self._intervals = {name: service.interval for name, service in services.items()}
+    def __init__(self, settings: Settings, services: Mapping[str, Service], tools: Tools) -> None:
         self._tools = tools
         self.event: Event | None = None
+        self.configure(settings, services)
+
+    def configure(self, settings: Settings, services: Mapping[str, Service]) -> None:
+        limits = policy.Correlation(settings.correlated_failure_threshold, settings.correlated_failure_share)
+        self._needed = limits.needed(len(services))
+        self._intervals = {name: service.interval for name, service in services.items()}
+        self.depends_on = {name: service.depends_on for name, service in services.items()}
+        if not services:
+            self.event = None
+
+    def ending(self) -> tuple[Write, ...]:
+        """What is recorded when nothing is watched any more: no reading could ever end the event."""
+        return self._ended(self.event, []) if self.event else ()
 
     def restore(self, incident: Incident) -> None:
         names = tuple(name for name in incident.data.get("services", ()) if name in self._intervals)
@@ -51,7 +54,7 @@ class Correlator:
     async def look(self, healths: Mapping[str, Health], now: float) -> None:
         """After a reading that could begin or end an event."""
         if self.event is None:
-            together = policy.failing_together(healths, self._depends_on, self._intervals, now)
+            together = policy.failing_together(healths, self.depends_on, self._intervals, now)
             if len(together) >= self._needed:
                 await self._declare(together)
             return
@@ -77,12 +80,15 @@ class Correlator:
         self.event = event
 
     async def _end(self, event: Event, still_failing: list[str]) -> None:
+        await self._tools.store.commit(*self._ended(event, still_failing))
+        self.event = None
+
+    def _ended(self, event: Event, still_failing: list[str]) -> tuple[Write, ...]:
         names = list(event.services)
         data = {"services": names, "stillFailing": still_failing}
         incident = Incident(event.incident, self.KIND, "", event.opened, self._tools.clock.wall(), event.cause, data)
         report = reports.infrastructure_event_ended(event.incident, names, still_failing)
-        await self._tools.store.commit(PutIncident(incident), Append(report))
-        self.event = None
+        return PutIncident(incident), Append(report)
 
     async def _own_fault(self) -> str | None:
         """Why Argus cannot even reach itself; None when it can, and the fault is out there."""

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from argus.core.clock import Jump
 from argus.host.seam import Ran
+from argus.services.checks.base import Service
 from argus.services.model import Health, Observation
-from argus.store.records import Act
+from argus.services.registry import Change
+from argus.services.settings import Health as Settings
+from argus.store.records import Act, Write
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,4 +51,15 @@ class Repaired:
     observation: Observation
 
 
-Message = Observed | Asked | Paused | Jumped | Repaired
+@dataclass(frozen=True, slots=True)
+class Reconfigured:
+    """Another configuration. `writes` are recorded with it, and `take_over` runs once they are: all of it or nothing."""
+
+    settings: Settings
+    services: dict[str, Service]
+    writes: tuple[Write, ...]
+    take_over: Callable[[], None]
+    reply: asyncio.Future[Change]
+
+
+Message = Observed | Asked | Paused | Jumped | Repaired | Reconfigured

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from argus.core.clock import Stamp, age, stamp
@@ -24,13 +23,11 @@ class Pauses:
         self._tools = tools
         self._pauses: dict[str, _Pause] = {}
 
-    async def restore(self, names: Iterable[str]) -> None:
+    async def restore(self) -> None:
+        """Also of services that are not watched now: one that comes back within its pause is still paused."""
         kept = await self._tools.store.setting(_KEY) or {}
-        known = set(names)
         self._pauses = {
-            name: _Pause(Stamp(one["boot_id"], one["boot"], one["wall"]), one["seconds"])
-            for name, one in kept.items()
-            if name in known
+            name: _Pause(Stamp(one["boot_id"], one["boot"], one["wall"]), one["seconds"]) for name, one in kept.items()
         }
 
     def until(self, name: str) -> float | None:

@@ -15,15 +15,16 @@ from argus.core.budget import Budget
 from argus.core.clock import Stamp, age, stamp
 from argus.core.errors import ArgusError, Code
 from argus.loops import log
-from argus.services import policy, repairs, reports
+from argus.services import policy, registry, repairs, reports
 from argus.services.checks.base import Service
 from argus.services.correlation import Correlator
-from argus.services.messages import Asked, Jumped, Message, Observed, Paused, Repaired
+from argus.services.messages import Asked, Jumped, Message, Observed, Paused, Reconfigured, Repaired
 from argus.services.model import Gate, Health, Observation, Outage, Status
 from argus.services.pauses import Pauses
 from argus.services.policy import Hold, Restart
 from argus.services.repairs import Repairs
 from argus.services.settings import Health as Settings
+from argus.services.surroundings import Surroundings
 from argus.services.tools import Tools
 from argus.store.records import (
     Act,
@@ -37,8 +38,6 @@ from argus.store.records import (
     Write,
 )
 
-_AROUND = 50
-"""How many others are looked at before a restart; those that were not seen for longest."""
 OUTAGE = "service_outage"
 RESTART = "restart_service"
 _DOMAIN = "services"
@@ -64,20 +63,20 @@ class Reconciler:
         tools: Tools,
         probe: Callable[[Service], Awaitable[Observation]],
     ) -> None:
-        self._settings = settings
-        self._services = services
+        self.settings = settings
+        self.services = services
         self._tools = tools
         self._spent: list[Stamp] = []
         self._unknown_until: Stamp | None = None
         self._trusted_from = float("-inf")
-        self._looked: dict[str, float | None] = {}
-        self._looking: set[str] = set()
-        self._depends_on = {name: service.depends_on for name, service in services.items()}
+        self._repairing: dict[str, str] = {}
+        """The act under way for a name, also when the service is taken out of the configuration meanwhile."""
         self.queue: asyncio.Queue[Message] = asyncio.Queue()
         self.healths = {name: Health() for name in services}
         self.pauses = Pauses(tools)
-        self.correlator = Correlator(settings, services, self._depends_on, tools)
+        self.correlator = Correlator(settings, services, tools)
         self.repairs = Repairs(settings.verify_after, tools, probe, self._is_trusted, self.queue.put_nowait)
+        self._surroundings = Surroundings(self.repairs, self.queue.put_nowait, self.healths)
 
     async def restore(self) -> None:
         """What the record says: states, outages, spent budget, and acts that an earlier Argus left open."""
@@ -90,7 +89,7 @@ class Reconciler:
         mark = await store.setting("store.set_aside")
         if mark:
             self._unknown_until = Stamp(mark["boot_id"], mark["boot"], mark["wall"])
-        await self.pauses.restore(self._services)
+        await self.pauses.restore()
         for incident in await store.incidents(open_only=True, limit=100_000):
             await self._restore_incident(incident)
         for act in await store.open_acts():
@@ -103,7 +102,7 @@ class Reconciler:
 
     def budget_left(self) -> int:
         now = stamp(self._tools.clock)
-        budget = Budget(self._settings.restart_budget.max_per_hour, _WINDOW)
+        budget = Budget(self.settings.restart_budget.max_per_hour, _WINDOW)
         # The record before a set-aside store is not known: for one window everything counts as spent.
         if self._unknown_until and age(self._unknown_until, now) <= budget.window:
             return 0
@@ -113,12 +112,15 @@ class Reconciler:
         try:
             match message:
                 case Observed(name, observation, reply):
-                    await self._observed(name, observation)
+                    await self._observed(self._find(name), observation)
                     _answer(reply, self.healths[name])
                 case Asked(name, by, reply):
-                    _answer(reply, await self._asked(self._services[name], by))
+                    _answer(reply, await self._asked(self._find(name), by))
                 case Paused(name, seconds, by, reply):
+                    self._find(name)
                     _answer(reply, await self.pauses.set(name, seconds, by))
+                case Reconfigured(settings, services, writes, take_over, reply):
+                    _answer(reply, await self._reconfigured(settings, services, writes, take_over))
                 case Jumped():
                     self._distrust()
                 case Repaired():
@@ -132,8 +134,8 @@ class Reconciler:
             elif not isinstance(message, Jumped) and not message.reply.done():
                 message.reply.set_exception(error)
 
-    async def _observed(self, name: str, observation: Observation) -> None:
-        service, health = self._services[name], self.healths[name]
+    async def _observed(self, service: Service, observation: Observation) -> None:
+        name, health = service.name, self.healths[service.name]
         if health.repair:
             self.healths[name] = replace(health, last=observation)
             return
@@ -146,8 +148,7 @@ class Reconciler:
             await self.correlator.look({**self.healths, name: judged}, observation.at)
         if judged.status is Status.DOWN and judged.failures >= self._limit(service):
             if self._must_look_around(service, health, judged):
-                # This reading is taken in when the others have been looked at.
-                self._look_around(name, judged, observation)
+                self._surroundings.look(name, judged, observation, self.services)
                 return
             await self._carry_out(name, self._plan_down(service, health, judged))
         elif health.outage and judged.status.alive:
@@ -156,40 +157,13 @@ class Reconciler:
             await self._carry_out(name, self._plan_plain(service, health, judged))
 
     def _must_look_around(self, service: Service, health: Health, judged: Health) -> bool:
-        """Before a restart, when others have not been seen since this one began to fail: with long intervals they may
-        be down as well and nobody knows yet, and then it is an infrastructure event. Once for each run of failures."""
-        if service.name in self._looking:
+        """Before a restart, when others have not been seen since this one began to fail: they may be down as well, and
+        then it is an infrastructure event."""
+        if self._surroundings.is_looking(service.name):
             return True
-        if self._looked.get(service.name) == judged.failing_since or not self._unseen(service.name, judged):
+        if self._surroundings.are_known(service.name, judged):
             return False
         return isinstance(self._tools.decide(self._facts(service, health.outage)), Restart)
-
-    def _unseen(self, name: str, judged: Health) -> list[str]:
-        since = judged.failing_since or 0.0
-        unseen = [
-            (health.last.at if health.last else float("-inf"), other)
-            for other, health in self.healths.items()
-            # One that is failing already is known to fail.
-            if other != name and not health.failures and not health.repair
-            if health.last is None or health.last.at < since
-        ]
-        return [other for _, other in sorted(unseen)[:_AROUND]]
-
-    def _look_around(self, name: str, judged: Health, observation: Observation) -> None:
-        if name in self._looking:
-            return
-        waiting = set(self._unseen(name, judged))
-        self._looking.add(name)
-        self._looked[name] = judged.failing_since
-
-        def report(other: str, seen: Observation) -> None:
-            self.queue.put_nowait(Observed(other, seen, _nobody()))
-            waiting.discard(other)
-            if not waiting:
-                self._looking.discard(name)
-                self.queue.put_nowait(Observed(name, observation, _nobody()))
-
-        self.repairs.look_around([self._services[other] for other in waiting], report)
 
     def _plan_plain(self, service: Service, health: Health, judged: Health) -> _Plan:
         """A change that calls for nothing: it is recorded, unless the record says so already."""
@@ -211,7 +185,7 @@ class Reconciler:
         if not fresh and isinstance(decision, Hold) and decision.gate is outage.gate:
             return _Plan(replace(judged, outage=outage))
         decided = policy.decided(outage, decision)
-        hint = reports.hint(service, decision, facts, self._settings.restart_budget.max_per_hour)
+        hint = reports.hint(service, decision, facts, self.settings.restart_budget.max_per_hour)
         report = (
             reports.down(service, judged, decided, decision, facts.autonomy, hint)
             if fresh
@@ -251,7 +225,7 @@ class Reconciler:
         facts = self._facts(service, health.outage)
         decision = self._tools.decide(facts)
         if isinstance(decision, Hold):
-            hint = reports.hint(service, decision, facts, self._settings.restart_budget.max_per_hour)
+            hint = reports.hint(service, decision, facts, self.settings.restart_budget.max_per_hour)
             await self._tools.store.commit(Append(reports.restart_refused(service, decision.gate, by, hint)))
             code = Code.RESTART_BUDGET_EXHAUSTED if decision.gate is Gate.BUDGET else Code.GATE_REFUSED
             raise ArgusError(
@@ -270,29 +244,34 @@ class Reconciler:
     async def _repaired(self, message: Repaired) -> None:
         """Gives the act its outcome: recovered, still down, or a restart that could not be carried out."""
         act, observation = message.act, message.observation
-        service = self._services[act.subject]
-        health = replace(self.healths[act.subject], repair=None, judged_from=observation.at)
-        judged = policy.judge(health, observation, self._limit(service))
         outcome = repairs.outcome(message.ran, observation)
         detail = repairs.evidence(message.ran, observation)
         writes: tuple[Write, ...] = (
             CloseAct(act.id, outcome, self._tools.clock.wall(), detail),
             Append(reports.restart_finished(act, outcome, detail)),
         )
-        outage = health.outage
-        if outage is None:
-            plan = self._plan_plain(service, health, judged)
-        elif judged.status.alive:
-            plan = self._plan_recovery(service, judged, outage)
-        else:
-            plan = self._plan_escalation(service, judged, outage, outcome)
+        plan = self._plan_repaired(act.subject, observation, outcome)
         try:
-            await self._carry_out(service.name, replace(plan, writes=writes + plan.writes))
+            await self._tools.store.commit(*writes, *(plan.writes if plan else ()))
         except ArgusError as error:
             if error.code is not Code.CONFLICT:
                 raise
             # The act has its outcome on record: only the answer to that commit was lost on its way.
-            self.healths[service.name] = plan.health
+        self._repairing.pop(act.subject, None)
+        if plan is not None:
+            self.healths[act.subject] = plan.health
+
+    def _plan_repaired(self, name: str, observation: Observation, outcome: str) -> _Plan | None:
+        if name not in self.services:
+            return None  # taken out of the configuration meanwhile: the act gets its outcome, and that is all
+        service = self.services[name]
+        health = replace(self.healths[name], repair=None, judged_from=observation.at)
+        judged = policy.judge(health, observation, self._limit(service))
+        if health.outage is None:
+            return self._plan_plain(service, health, judged)
+        if judged.status.alive:
+            return self._plan_recovery(service, judged, health.outage)
+        return self._plan_escalation(service, judged, health.outage, outcome)
 
     def _plan_escalation(self, service: Service, judged: Health, outage: Outage, outcome: str) -> _Plan:
         """Down after its restart: a person has to look, unless another restart is allowed."""
@@ -304,14 +283,57 @@ class Reconciler:
         report = reports.escalated(service, judged, escalated, facts.autonomy, outcome)
         return _Plan(replace(judged, outage=escalated), (self._incident(service, escalated), Append(report)))
 
+    async def _reconfigured(
+        self, settings: Settings, services: dict[str, Service], writes: tuple[Write, ...], take_over: Callable[[], None]
+    ) -> registry.Change:
+        """Another configuration: recorded, then taken over in one step. What did not change keeps its state."""
+        store, wall = self._tools.store, self._tools.clock.wall()
+        change = registry.change(self.services, services)
+        ending: list[Write] = []
+        for name in change.removed:
+            outage = self.healths[name].outage
+            if outage is not None:
+                ended = reports.no_longer_watched(self.services[name], outage)
+                ending += [self._incident(self.services[name], outage, closed=wall), Append(ended)]
+        ending += self.correlator.ending() if not services else ()
+        conditions = await store.conditions(_DOMAIN) if change.added else {}
+        await store.commit(*writes, *ending)
+        self.settings, self.services = settings, services
+        now = self._tools.clock.monotonic()
+        for name in change.removed:
+            del self.healths[name]
+        for name in change.changed:
+            # Judged afresh; but its outage goes on, or a small change of the file would refill what it may do in it.
+            fresh = replace(self.healths[name], failures=0, failing_since=None, judged_from=now)
+            self.healths[name] = fresh
+        for name in change.added:
+            known = conditions.get(name)
+            self.healths[name] = Health(
+                since=known.since if known else 0.0,
+                recorded=Status(known.state) if known else None,
+                repair=self._repairing.get(name),
+                judged_from=now,
+            )
+        self.correlator.configure(settings, services)
+        self.repairs.verify_after = settings.verify_after
+        take_over()
+        return change
+
+    def _find(self, name: str) -> Service:
+        """A message may be about a service that a new configuration has just taken out."""
+        if name not in self.services:
+            raise ArgusError(Code.SERVICE_NOT_FOUND, f"{name} is no longer watched", service=name)
+        return self.services[name]
+
     async def _carry_out(self, name: str, plan: _Plan) -> None:
         if plan.writes:
             await self._tools.store.commit(*plan.writes)
         self.healths[name] = plan.health
         if plan.act is not None:
             now = stamp(self._tools.clock)
+            self._repairing[name] = plan.act.id
             self._spent = [*(one for one in self._spent if age(one, now) <= _WINDOW), plan.act.begun]
-            self.repairs.start(self._services[name], plan.act)
+            self.repairs.start(self.services[name], plan.act)
 
     def _is_trusted(self, observation: Observation) -> bool:
         return observation.at >= self._trusted_from and self._tools.time_is_sound()
@@ -354,13 +376,14 @@ class Reconciler:
             )
             return
         self.healths[act.subject] = replace(health, repair=act.id)
-        self.repairs.finish_later(self._services[act.subject], act)
+        self._repairing[act.subject] = act.id
+        self.repairs.finish_later(self.services[act.subject], act)
 
     def _facts(self, service: Service, outage: Outage | None) -> policy.Facts:
         return policy.Facts(
             paused=self.pauses.until(service.name) is not None,
             infrastructure_event=self.correlator.event is not None,
-            failed_dependency=policy.failed_dependency(service.name, self._depends_on, self.healths),
+            failed_dependency=policy.failed_dependency(service.name, self.correlator.depends_on, self.healths),
             autonomy=self._tools.autonomy(),
             restartable=service.restart is not None,
             restarts=outage.restarts if outage else 0,
@@ -381,14 +404,7 @@ class Reconciler:
         return PutIncident(incident)
 
     def _limit(self, service: Service) -> int:
-        return service.failures_before_action or self._settings.failures_before_action
-
-
-def _nobody() -> asyncio.Future[Health]:
-    """For a reading that nobody waits for."""
-    reply: asyncio.Future[Health] = asyncio.get_running_loop().create_future()
-    reply.add_done_callback(lambda done: done.cancelled() or done.exception())
-    return reply
+        return service.failures_before_action or self.settings.failures_before_action
 
 
 def _answer(reply: asyncio.Future[Any], value: Any) -> None:

@@ -29,7 +29,7 @@ class Repairs:
         is_trusted: Callable[[Observation], bool],
         report: Callable[[Repaired], None],
     ) -> None:
-        self._verify_after = verify_after
+        self.verify_after = verify_after
         self._tools = tools
         self._probe = look
         self._is_trusted = is_trusted
@@ -60,7 +60,7 @@ class Repairs:
 
     async def _carry_out(self, service: Service, act: Act) -> None:
         ran = await self._restart(service, act)
-        await asyncio.sleep(self._verify_after)
+        await asyncio.sleep(self.verify_after)
         self._report(Repaired(act, ran, await self._look(service)))
 
     async def _restart(self, service: Service, act: Act) -> Ran:
@@ -78,14 +78,14 @@ class Repairs:
         """An earlier Argus was killed between intent and outcome. Whether its restart ran is not known; it counts, it
         is not repeated, and the service is looked at when it has had its time."""
         passed = age(act.begun, stamp(self._tools.clock))
-        await asyncio.sleep(max(0.0, self._verify_after - passed))
+        await asyncio.sleep(max(0.0, self.verify_after - passed))
         observation = await self._look(service)
         if not observation.seen.status.alive:
             # Its command may still be running, with the rest of its time. Judged before its end, the service would be
             # called down too early, and at full autonomy a second command would come in the way of the first.
             left = (service.restart.timeout if service.restart else 0.0) - age(act.begun, stamp(self._tools.clock))
             if await self._tools.host.outlast(self._tools.log_path(service.name), timeout=max(0.0, left)):
-                await asyncio.sleep(self._verify_after)
+                await asyncio.sleep(self.verify_after)
                 observation = await self._look(service)
         self._report(Repaired(act, None, observation))
 

@@ -148,3 +148,8 @@ def paused(name: str, until: float | None, by: str) -> Draft:
     if until is None:
         return Draft(CHANNEL, "service_resumed", name, {"service": name, "by": by})
     return Draft(CHANNEL, "service_paused", name, {"service": name, "by": by, "until": rfc3339(until)})
+
+
+def no_longer_watched(service: Service, outage: Outage) -> Draft:
+    """Its outage ends because nobody looks any more, not because it is well."""
+    return Draft(CHANNEL, "service_removed", service.name, {"service": service.name, "incident": outage.incident})

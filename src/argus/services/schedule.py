@@ -25,6 +25,12 @@ class Schedule:
         for place, name in enumerate(wanted):
             self._put(name, now + min(self._intervals[name], span) * place / len(wanted))
 
+    def change(self, intervals: Mapping[str, float], afresh: Iterable[str], now: float) -> None:
+        """Other services, or other intervals. Those named in `afresh` come up shortly; the rest keep their times."""
+        self._intervals = dict(intervals)
+        self._due = {name: at for name, at in self._due.items() if name in intervals}
+        self.soon([name for name in afresh if name in intervals], now)
+
     def due(self, now: float) -> list[str]:
         """What has come up, each put at its next time. Times that were missed are not made up for."""
         names = []

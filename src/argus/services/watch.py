@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections.abc import Callable, Mapping
 
 from argus.core.clock import Jump, rfc3339
 from argus.core.errors import ArgusError, Code
 from argus.loops import keep_running, log
+from argus.services import registry
 from argus.services.checks.base import Service
-from argus.services.messages import Asked, Jumped, Observed, Paused
+from argus.services.messages import Asked, Jumped, Observed, Paused, Reconfigured
 from argus.services.model import Health, Observation, Seen, Status
 from argus.services.reconciler import Reconciler
+from argus.services.registry import Change
 from argus.services.schedule import TICK, Schedule
 from argus.services.settings import Health as Settings
 from argus.services.tools import Tools
+from argus.store.records import Write
 
 _GRACE = 2.0
 """A check that outlives its own deadline by this much is a fault of ours; it is ended and says so."""
@@ -27,12 +31,11 @@ _LATE = 0.25
 class Watch:
     def __init__(self, settings: Settings, services: tuple[Service, ...], tools: Tools) -> None:
         self._tools = tools
-        self.services = {service.name: service for service in services}
-        self.settings = settings
-        self._schedule = Schedule({name: one.interval for name, one in self.services.items()}, tools.clock.monotonic())
+        named = {service.name: service for service in services}
+        self._schedule = Schedule(_intervals(named), tools.clock.monotonic())
         self._moved = asyncio.Event()
         self._checking: set[str] = set()
-        self._reconciler = Reconciler(settings, self.services, tools, self.probe)
+        self._reconciler = Reconciler(settings, named, tools, self.probe)
         self._queue = self._reconciler.queue
 
     async def restore(self) -> None:
@@ -49,6 +52,14 @@ class Watch:
         self._queue.put_nowait(Jumped(jump))
         self._schedule.soon(self.services, self._tools.clock.monotonic())
         self._moved.set()
+
+    @property
+    def services(self) -> dict[str, Service]:
+        return self._reconciler.services
+
+    @property
+    def settings(self) -> Settings:
+        return self._reconciler.settings
 
     @property
     def healths(self) -> dict[str, Health]:
@@ -99,6 +110,26 @@ class Watch:
         self._queue.put_nowait(Paused(name, seconds, by, reply))
         return await reply
 
+    async def reconfigure(
+        self,
+        settings: Settings,
+        services: tuple[Service, ...],
+        writes: tuple[Write, ...],
+        take_over: Callable[[], None],
+    ) -> Change:
+        """Takes another configuration up, with everything else that changes with it, or raises and changes nothing."""
+        named = {service.name: service for service in services}
+        change = registry.change(self.services, named)
+
+        def all_of_it() -> None:
+            self._schedule.change(_intervals(named), (*change.added, *change.changed), self._tools.clock.monotonic())
+            self._moved.set()
+            take_over()
+
+        reply: asyncio.Future[Change] = asyncio.get_running_loop().create_future()
+        self._queue.put_nowait(Reconfigured(settings, named, writes, all_of_it, reply))
+        return await reply
+
     async def probe(self, service: Service) -> Observation:
         began = self._tools.clock.monotonic()
         try:
@@ -128,7 +159,7 @@ class Watch:
                 # A check that is still under way is not started again: it never overlaps itself.
                 if name not in self._checking:
                     self._checking.add(name)
-                    group.create_task(self._check(name))
+                    group.create_task(self._check(self.services[name]))
             due = self._schedule.next()
             wait = None if due is None else max(0.0, math.ceil(due / TICK) * TICK - clock.monotonic())
             try:
@@ -137,9 +168,10 @@ class Watch:
             except TimeoutError:
                 continue
 
-    async def _check(self, name: str) -> None:
+    async def _check(self, service: Service) -> None:
+        name = service.name
         try:
-            observation = await self.probe(self.services[name])
+            observation = await self.probe(service)
             done: asyncio.Future[Health] = asyncio.get_running_loop().create_future()
             self._queue.put_nowait(Observed(name, observation, done))
             # The next check of this service starts only when this reading is taken in: so the queue is bounded by
@@ -149,6 +181,10 @@ class Watch:
                 done.exception()
         finally:
             self._checking.discard(name)
+
+
+def _intervals(services: Mapping[str, Service]) -> dict[str, float]:
+    return {name: service.interval for name, service in services.items()}
 
 
 def describe(watch: Watch, name: str, now_wall: float) -> dict[str, object]:
