@@ -12,6 +12,7 @@ import secrets
 import signal
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from argus.core.errors import ArgusError, Code
 from argus.core.events import Draft
 from argus.host import channels, files, identity
 from argus.host.machine import MachineHost
+from argus.live import Live
 from argus.loops import keep_running, log
 from argus.notify.deliver import Deliveries
 from argus.ops.house import House
@@ -59,6 +61,7 @@ async def _live(
     store, clock, facts = ground.store, ground.clock, ground.facts
     autonomy = Autonomy(store, ground.config.autonomy)
     timekeeper = Timekeeper(clock, store)
+    live = Live(clock, ground.redactor)
     tools = Tools(
         host=host,
         store=store,
@@ -68,6 +71,7 @@ async def _live(
         new_id=lambda: secrets.token_hex(6),
         log_path=ground.log_path,
         witness=lambda: ground.own_address,
+        show=partial(live.show, "services"),
     )
     watch = Watch(ground.config.health, ground.services, tools)
     timekeeper.on_jump(watch.time_jumped)
@@ -83,6 +87,8 @@ async def _live(
         setup=ground.setup,
         login_link=lambda: f"{facts.url}/login?code={keys.link()}",
         reload=reloader.reload,
+        make_token=keys.tokens.make,
+        live=live,
     )
     api = build(house, keys, Errors(clock, ground.redactor), stopping, ground.host)
     activity = Activity(api.app, clock)

@@ -7,6 +7,7 @@ first agent comes.
 from __future__ import annotations
 
 import json
+from contextvars import ContextVar
 from typing import Any
 
 import anyio
@@ -19,11 +20,12 @@ from starlette.types import Receive, Scope, Send
 
 from argus import __version__
 from argus.api.answers import Errors
-from argus.api.guard import BODY_LIMIT
+from argus.api.guard import BODY_LIMIT, CALLER
 from argus.core.clock import milliseconds
 from argus.core.errors import ArgusError, Code
 from argus.loops import log
 from argus.ops import OPERATIONS, Operation
+from argus.ops.caller import Caller, Role
 from argus.ops.house import House
 
 _INSTRUCTIONS = (
@@ -66,9 +68,18 @@ def _tool(name: str, one: Operation) -> types.Tool:
     )
 
 
+_caller: ContextVar[Caller] = ContextVar("caller")
+"""Who asks: the SDK's tasks begin in the context of the request that caused them."""
+
+
+def _as_agent(caller: Caller) -> Caller:
+    """What comes by MCP with the person's own token is some agent's doing; which one is not known."""
+    return Caller("mcp") if caller.role is Role.ROOT else caller
+
+
 class McpServer:
     def __init__(self, house: House, errors: Errors) -> None:
-        self._house = house.asked_by("mcp")
+        self._house = house
         self._errors = errors
         self._server: Server[Any] = Server(
             "argus",
@@ -81,6 +92,7 @@ class McpServer:
         self.sessions = StreamableHTTPSessionManager(self._server, stateless=True, max_request_body_size=BODY_LIMIT)
 
     async def http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        _caller.set(_as_agent(scope[CALLER]))
         await self.sessions.handle_request(scope, receive, send)
 
     async def stdio(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -88,6 +100,7 @@ class McpServer:
 
         The relay knows nothing of MCP: every version of the protocol that the SDK speaks works through it.
         """
+        _caller.set(_as_agent(scope[CALLER]))
         inbound, server_reads = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         server_writes, outbound = anyio.create_memory_object_stream[SessionMessage](0)
         await send(
@@ -124,7 +137,7 @@ class McpServer:
             if one is None:
                 known = sorted(_TOOLS)
                 raise ArgusError(Code.NOT_FOUND, f"there is no tool {params.name[:100]!r}", known=known)
-            answer = await one.call(self._house, dict(params.arguments or {}))
+            answer = await one.call(self._house.asked_by(_caller.get()), dict(params.arguments or {}))
         except ArgusError as error:
             return self._failure(error)
         except Exception as error:  # noqa: BLE001 - the agent gets a structured error, whatever went wrong here

@@ -1,4 +1,4 @@
-"""A changed argus.yaml is taken up whole or not at all, without a restart, and what did not change goes on as it was."""
+"""A changed argus.yaml is taken up whole or not at all, without a restart, and what did not change goes on."""
 
 from __future__ import annotations
 

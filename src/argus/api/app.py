@@ -13,16 +13,18 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Send
+from starlette.types import Scope as Connection
 
 from argus.api import openapi, rest
 from argus.api.answers import Errors, json_response
 from argus.api.docs import page as docs_page
-from argus.api.guard import COOKIE, Guard, Keys
+from argus.api.guard import CALLER, COOKIE, Guard, Keys
 from argus.api.mcp_door import McpDoor
 from argus.api.sse import EventStream
 from argus.core.errors import ArgusError, Code
 from argus.loops import log
+from argus.ops.caller import Scope
 from argus.ops.house import House
 
 _STATIC = {
@@ -46,13 +48,14 @@ class Api:
     mcp: McpDoor
 
 
-class _Raw:
-    """An ASGI endpoint: Starlette takes a class's instance as one, and a plain function as a handler of requests."""
+class _Reading:
+    """An endpoint that is no operation: whoever uses it may read. Starlette takes a class's instance as ASGI."""
 
-    def __init__(self, handle: Callable[[Scope, Receive, Send], Any]) -> None:
+    def __init__(self, handle: Callable[[Connection, Receive, Send], Any]) -> None:
         self._handle = handle
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
+        scope[CALLER].require(Scope.READ)
         await self._handle(scope, receive, send)
 
 
@@ -62,16 +65,23 @@ def build(house: House, keys: Keys, errors: Errors, stopping: asyncio.Event, hos
         *(_static(path, name, kind) for path, (name, kind) in _STATIC.items()),
         Route("/healthz", _health(house)),
         Route("/login", _login(keys, errors)),
-        Route("/openapi.json", lambda request: json_response(openapi.document())),
-        Route("/docs", lambda request: HTMLResponse(docs_page(), headers=_PAGE_HEADERS)),
-        Route("/api/events", _Raw(EventStream(house.store, house.clock, errors, stopping))),
-        Route("/mcp", _Raw(door.http)),
-        Route("/mcp/stdio", _Raw(door.stdio), methods=["POST"]),
+        Route("/openapi.json", _Reading(_answer(lambda: json_response(openapi.document()))), methods=["GET"]),
+        Route("/docs", _Reading(_answer(lambda: HTMLResponse(docs_page(), headers=_PAGE_HEADERS))), methods=["GET"]),
+        Route("/api/events", _Reading(EventStream(house.store, house.live, house.clock, errors, stopping))),
+        Route("/mcp", _Reading(door.http)),
+        Route("/mcp/stdio", _Reading(door.stdio), methods=["POST"]),
         *rest.routes(house),
     ]
     app = Starlette(routes=routes, exception_handlers=_handlers(errors))
     app.router.redirect_slashes = False
     return Api(Guard(app, keys=keys, errors=errors, host=host), door)
+
+
+def _answer(make: Callable[[], Response]) -> Callable[[Connection, Receive, Send], Any]:
+    async def endpoint(scope: Connection, receive: Receive, send: Send) -> None:
+        await make()(scope, receive, send)
+
+    return endpoint
 
 
 def _static(path: str, name: str, kind: str) -> Route:

@@ -13,8 +13,10 @@ from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from argus.api.answers import Errors
+from argus.api.tokens import Tokens
 from argus.core.clock import Clock
 from argus.core.errors import ArgusError, Code
+from argus.ops.caller import Caller
 
 BODY_LIMIT = 1024 * 1024
 COOKIE = "argus_session"
@@ -23,18 +25,25 @@ _SESSION_SECONDS = 30 * 86400.0
 _SESSIONS = 100
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _OPEN = frozenset({"/healthz", "/", "/login", "/app.js", "/style.css", "/favicon.svg"})
+CALLER = "argus.caller"
+"""Where the request's scope says who asks; missing where nobody has to say."""
+_TOKEN, _CLI, _PAGE = Caller("token"), Caller("cli"), Caller("page")
 STREAMED = frozenset({"/mcp/stdio"})
 """A body that goes on for as long as the connection does; its lines are bounded where they are read."""
 
 
 @dataclass
 class Keys:
-    """Who may come in: the root token, links that work once, and the sessions they became."""
+    """Who may come in: the root token, those made with it, links that work once, and the sessions they became."""
 
     token: str
     clock: Clock
+    tokens: Tokens = field(init=False)
     _links: dict[str, float] = field(default_factory=dict)
     _sessions: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.tokens = Tokens(self.token)
 
     def link(self) -> str:
         now = self.clock.monotonic()
@@ -54,14 +63,16 @@ class Keys:
         self._sessions[session] = self.clock.monotonic() + _SESSION_SECONDS
         return session
 
-    def who(self, headers: Headers) -> str | None:
+    def who(self, headers: Headers) -> Caller | None:
         scheme, _, given = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
-            right = hmac.compare_digest(given.strip().encode("utf-8", "replace"), self.token.encode())
-            return "token" if right else None
+            given = given.strip()
+            if hmac.compare_digest(given.encode("utf-8", "replace"), self.token.encode()):
+                return _CLI if headers.get("user-agent") == "argus-cli" else _TOKEN
+            return self.tokens.read(given)
         session = cookie_parser(headers.get("cookie", "")).get(COOKIE)
         if session and self._sessions.get(session, 0.0) > self.clock.monotonic():
-            return "page"
+            return _PAGE
         return None
 
 
@@ -81,7 +92,7 @@ class Guard:
             self._check_host(headers)
             self._check_origin(headers)
             if scope["path"] not in _OPEN:
-                scope["argus.by"] = self._check_token(headers)
+                scope[CALLER] = self._check_token(headers)
             self._check_body(scope, headers)
         except ArgusError as error:
             await self._errors.response(error)(scope, receive, send)
@@ -112,7 +123,7 @@ class Guard:
         if parts is None or parts.scheme not in ("http", "https") or parts.netloc.lower() != own.lower():
             raise ArgusError(Code.FORBIDDEN, f"requests from {origin[:100]!r} are not taken", origin=origin[:100])
 
-    def _check_token(self, headers: Headers) -> str:
+    def _check_token(self, headers: Headers) -> Caller:
         who = self._keys.who(headers)
         if who is None:
             given = "wrong" if headers.get("authorization") else "missing"

@@ -38,7 +38,7 @@ def _describe(one: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
     described: dict[str, Any] = {
         "operationId": one.name,
         "summary": one.documentation.partition("\n")[0],
-        "description": one.documentation,
+        "description": f"{one.documentation}\n\nNeeds a token that may {one.scope.value}.",
         "responses": {str(one.status): _ok(one, schemas), **_errors(_codes(one))},
     }
     rest = {name: schema for name, schema in fields.items() if name not in one.path_fields}
@@ -121,6 +121,7 @@ def _events() -> dict[str, Any]:
         ("after", {"type": "string"}, "Begin after this event's id; the header Last-Event-ID does the same"),
         ("last", {"type": "integer", "minimum": 0, "maximum": 10000}, "Begin so many events back"),
         ("follow", {"type": "boolean"}, "false ends after what is there"),
+        ("live", {"type": "boolean"}, "true adds what is not recorded, without an id: readings and reports"),
     ]
     refused = _errors((*_ALWAYS, *_READS, Code.CONFLICT))
     return {

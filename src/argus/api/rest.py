@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from argus.api.answers import json_response
+from argus.api.guard import CALLER
 from argus.core.errors import ArgusError, Code
 from argus.ops import OPERATIONS, Operation
 from argus.ops.house import House
@@ -26,16 +27,10 @@ def routes(house: House) -> list[Route]:
 def _route(one: Operation, house: House) -> Route:
     async def endpoint(request: Request) -> Response:
         values = await _values(one, request)
-        answer = await one.call(house.asked_by(_who(request)), values)
+        answer = await one.call(house.asked_by(request.scope[CALLER]), values)
         return json_response(answer.model_dump(mode="json", by_alias=True), one.status)
 
     return Route(one.path, endpoint, methods=[one.method], name=one.name)
-
-
-def _who(request: Request) -> str:
-    """Who asks, for the record: the page, the command line, or another holder of the token."""
-    by = str(request.scope.get("argus.by", "token"))
-    return "cli" if by == "token" and request.headers.get("user-agent") == "argus-cli" else by
 
 
 async def _values(one: Operation, request: Request) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import AsyncIterator
 
@@ -13,6 +14,7 @@ from argus.api.answers import Errors
 from argus.core.clock import Clock, milliseconds
 from argus.core.errors import ArgusError, Code
 from argus.core.events import Event, Position
+from argus.live import Feed, Glimpse, Live
 from argus.store.interface import Store
 
 _KEEP_ALIVE = 15.0
@@ -22,12 +24,13 @@ _AGAIN = 1.0
 _STUCK = 20.0
 """Seconds in which a reader has to take what was sent; one that does not is dropped and resumes by itself."""
 _READERS = 200
-_QUERY = frozenset({"channel", "after", "last", "follow"})
+_QUERY = frozenset({"channel", "after", "last", "follow", "live"})
 
 
 class EventStream:
-    def __init__(self, store: Store, clock: Clock, errors: Errors, stopping: asyncio.Event) -> None:
+    def __init__(self, store: Store, live: Live, clock: Clock, errors: Errors, stopping: asyncio.Event) -> None:
         self._store = store
+        self._live = live
         self._clock = clock
         self._errors = errors
         self._stopping = stopping
@@ -42,6 +45,7 @@ class EventStream:
                 raise ArgusError(Code.CONFLICT, f"{_READERS} readers follow the events already", limit=_READERS)
             start, reset = await self._start(request)
             follow = _flag(request, "follow", default=True)
+            live = _flag(request, "live", default=False) and follow
         except ArgusError as error:
             await self._errors.response(error)(scope, receive, send)
             return
@@ -49,15 +53,20 @@ class EventStream:
         headers = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-store")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         self._readers += 1
+        watching = self._live.open() if live else contextlib.nullcontext()
         try:
-            async for chunk in self._chunks(request, start, reset, channel, follow):
-                async with asyncio.timeout(_STUCK):
-                    await send({"type": "http.response.body", "body": chunk, "more_body": True})
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
+            with watching as feed:
+                await self._send(self._chunks(request, start, reset, channel, follow, feed), send)
         except (TimeoutError, OSError):
             return  # it stopped reading or went away; its last id lets it resume
         finally:
             self._readers -= 1
+
+    async def _send(self, chunks: AsyncIterator[bytes], send: Send) -> None:
+        async for chunk in chunks:
+            async with asyncio.timeout(_STUCK):
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _start(self, request: Request) -> tuple[int, str | None]:
         """After which number to begin, and why the reader's own position is of no use."""
@@ -81,7 +90,7 @@ class EventStream:
         return max(0, oldest - 1, newest - int(last)), None
 
     async def _chunks(
-        self, request: Request, n: int, reset: str | None, channel: str | None, follow: bool
+        self, request: Request, n: int, reset: str | None, channel: str | None, follow: bool, feed: Feed | None
     ) -> AsyncIterator[bytes]:
         # Some clients show nothing before the first byte; the comment also tells proxies that this is a stream.
         yield b": argus\n\n"
@@ -108,9 +117,15 @@ class EventStream:
                     continue
                 if not follow:
                     return
-                news = asyncio.ensure_future(self._store.wait(n))
-                done, _ = await asyncio.wait({news, gone, stop}, timeout=_KEEP_ALIVE, return_when="FIRST_COMPLETED")
-                news.cancel()
+                seen = [one for one in feed.take() if channel in (None, one.channel)] if feed else []
+                if seen:
+                    yield b"".join(_glimpse(one) for one in seen)
+                    continue
+                waits = {asyncio.ensure_future(self._store.wait(n))}
+                waits |= {asyncio.ensure_future(feed.wait())} if feed else set()
+                done, _ = await asyncio.wait({*waits, gone, stop}, timeout=_KEEP_ALIVE, return_when="FIRST_COMPLETED")
+                for one in waits:
+                    one.cancel()
                 if not done:
                     yield b": still here\n\n"
         finally:
@@ -121,6 +136,11 @@ class EventStream:
 def _wire(event: Event) -> bytes:
     # json.dumps leaves no line break in the text, so no value can end the event or begin another.
     return f"id: {event.id}\nevent: {event.name}\ndata: {json.dumps(event.public())}\n\n".encode()
+
+
+def _glimpse(glimpse: Glimpse) -> bytes:
+    # No id: a reader that resumes resumes in the journal, and this is not in it.
+    return f"event: {glimpse.channel}:{glimpse.type}\ndata: {json.dumps(glimpse.data)}\n\n".encode()
 
 
 async def _gone(request: Request) -> None:

@@ -136,10 +136,21 @@ def schema(which: str, as_json: bool) -> None:
 
 
 @click.command()
+@click.option("--agent", metavar="ID", help="Make one for this agent: it reads, reports, and asks for restarts.")
+@click.option("--project", metavar="FOLDER", type=click.Path(), help="The agent's project.")
+@click.option("--report", is_flag=True, help="Make one that can only report, for an agent's hooks.")
 @_json
-def token(as_json: bool) -> None:
-    """Print the token, and nothing else."""
-    secret = client.token(home.folder(os.environ))
+def token(agent: str | None, project: str | None, report: bool, as_json: bool) -> None:
+    """Print the token, and nothing else; or make one for others that may do less."""
+    if agent is None and not report:
+        if project is not None:
+            raise click.UsageError("--project is given with --agent")
+        secret = client.token(home.folder(os.environ))
+    else:
+        said = {"role": "report" if report else "agent", "agent": agent}
+        said["project"] = str(Path(project).absolute()) if project else None
+        body = {key: value for key, value in said.items() if value}
+        secret = client.ask(_named_config(), "POST", "/api/tokens", body)["token"]
     click.echo(json.dumps({"token": secret}) if as_json else secret)
 
 

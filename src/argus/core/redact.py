@@ -16,6 +16,8 @@ _ASSIGNED = re.compile(
     r"(?i)\b([a-z0-9_-]{0,40}(?:password|passwd|passphrase|secret|token|api[_-]?key)[a-z0-9_-]{0,20}"
     r"[\"']?\s{0,3}[:=]\s{0,3}[\"']?)[^\s&;,'\"]{4,}"
 )
+_MADE = re.compile(r"\bargus\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{43}\b")
+"""Tokens that Argus makes for others."""
 _BEARER = re.compile(r"(?i)\b(bearer\s+)[A-Za-z0-9._~+/=-]{8,}")
 # Words follow "basic" too: credentials are base64, which has digits, capitals or padding.
 _BASIC = re.compile(r"\b([Bb]asic\s+)(?=[a-z+/]*[A-Z0-9=])[A-Za-z0-9+/]{8,}={0,2}")
@@ -41,6 +43,7 @@ class Redactor:
     def text(self, text: str) -> str:
         for secret in sorted(self._known, key=len, reverse=True):
             text = text.replace(secret, MASK)
+        text = _MADE.sub(MASK, text)
         text = _USERINFO.sub(rf"\1{MASK}@", text)
         for pattern in (_BEARER, _BASIC, _ASSIGNED):
             text = pattern.sub(rf"\1{MASK}", text)

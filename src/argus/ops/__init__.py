@@ -1,8 +1,10 @@
 """The operations: one definition each. REST routes, MCP tools and CLI verbs are derived from them."""
 
-from argus.ops import incidents, services, system
+from argus.ops import incidents, reports, services, system
 from argus.ops.operation import Operation
 
-OPERATIONS: tuple[Operation, ...] = (*system.OPERATIONS, *services.OPERATIONS, *incidents.OPERATIONS)
+_PARTS = (system, services, incidents, reports)
+
+OPERATIONS: tuple[Operation, ...] = tuple(one for part in _PARTS for one in part.OPERATIONS)
 
 __all__ = ["OPERATIONS", "Operation"]

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 
 from argus.autonomy import Autonomy
 from argus.core.clock import Clock
+from argus.live import Live
+from argus.ops.caller import ARGUS, Caller, Role
 from argus.services.registry import Change
 from argus.services.watch import Watch
 from argus.store.interface import Store
@@ -53,7 +55,14 @@ class House:
     setup: Setup
     login_link: Callable[[], str]
     reload: Callable[[str], Awaitable[Reloaded]]
-    by: str = "argus"
+    make_token: Callable[[Role, str | None, str | None], str]
+    live: Live
+    caller: Caller = ARGUS
 
-    def asked_by(self, who: str) -> House:
-        return replace(self, by=who)
+    def asked_by(self, caller: Caller) -> House:
+        return replace(self, caller=caller)
+
+    @property
+    def by(self) -> str:
+        """Who asks, for the record."""
+        return self.caller.by

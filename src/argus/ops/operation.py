@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 
 from argus.core.errors import ArgusError, Code
+from argus.ops.caller import Scope
 from argus.ops.house import House
 
 
@@ -45,6 +46,8 @@ class Operation:
     """How the CLI calls it: `services list`."""
     tool: str | None = None
     """How MCP calls it: `argus_services`."""
+    scope: Scope = Scope.MANAGE
+    """What a caller's token must allow."""
     read_only: bool = False
     destructive: bool = False
     status: int = 200
@@ -53,7 +56,8 @@ class Operation:
     path_fields: tuple[str, ...] = field(default=())
 
     async def call(self, house: House, values: dict[str, Any]) -> Answer:
-        """Validates what came from outside, and runs."""
+        """Checks who asks, validates what came from outside, and runs."""
+        house.caller.require(self.scope)
         try:
             asked = self.ask.model_validate(values)
         except ValidationError as invalid:
@@ -76,12 +80,16 @@ def operation(
     *,
     verb: str | None = None,
     tool: str | None = None,
+    scope: Scope | None = None,
     read_only: bool = False,
     destructive: bool = False,
     status: int = 200,
     errors: tuple[Code, ...] = (),
 ) -> Callable[[Callable[[House, A], Awaitable[B]]], Operation]:
-    """Makes an operation of a typed function; its docstring is the documentation on every face."""
+    """Makes an operation of a typed function; its docstring is the documentation on every face.
+
+    Reading needs a token that may read; anything else needs the person's own unless it says so.
+    """
     method, path = rest.split(" ")
 
     def make(run: Callable[[House, A], Awaitable[B]]) -> Operation:
@@ -96,6 +104,7 @@ def operation(
             documentation=inspect.cleandoc(run.__doc__ or ""),
             verb=verb,
             tool=tool,
+            scope=scope or (Scope.READ if read_only else Scope.MANAGE),
             read_only=read_only,
             destructive=destructive,
             status=status,

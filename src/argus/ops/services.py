@@ -6,6 +6,7 @@ from pydantic import Field
 
 from argus.core.clock import rfc3339
 from argus.core.errors import Code
+from argus.ops.caller import Scope
 from argus.ops.house import House
 from argus.ops.operation import Answer, Ask, operation
 from argus.schema import Name, PositiveDuration
@@ -88,6 +89,7 @@ async def show_service(house: House, ask: Named) -> ServiceView:
     "POST /api/services/{name}/check",
     verb="services check",
     tool="argus_check_service",
+    scope=Scope.ASK,
     errors=(Code.SERVICE_NOT_FOUND, Code.STORE_UNAVAILABLE),
 )
 async def check_service(house: House, ask: Named) -> ServiceView:
@@ -104,6 +106,7 @@ async def check_service(house: House, ask: Named) -> ServiceView:
     "POST /api/services/{name}/restart",
     verb="services restart",
     tool="argus_restart_service",
+    scope=Scope.ASK,
     destructive=True,
     status=202,
     errors=(

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from argus.core.autonomy import Level
 from argus.core.clock import milliseconds, rfc3339
 from argus.core.errors import Code
+from argus.ops.caller import Role
 from argus.ops.house import House
 from argus.ops.incidents import IncidentView, incident_view
 from argus.ops.operation import Answer, Ask, operation
 from argus.ops.services import Nothing, ServiceView, view
+from argus.schema import Name
 from argus.services.model import Status
 
 
@@ -73,6 +75,31 @@ class ReloadView(Answer):
     services: ServicesChange
     restart_needed: list[str] = Field(description="Changed sections that only a restart of Argus takes up")
     notices: list[str]
+
+
+class TokenAsk(Ask):
+    role: Literal["agent", "report"] = Field(
+        description="agent: reads, speaks for itself, asks for restarts; report: can only report"
+    )
+    agent: Name | None = Field(default=None, description="Whose token it is; needed for agent")
+    project: str | None = Field(
+        default=None, max_length=1000, pattern=r"^/[^\x00]*$", description="The absolute path of the agent's project"
+    )
+
+    @model_validator(mode="after")
+    def _fits(self) -> TokenAsk:
+        if (self.role == "agent") != (self.agent is not None):
+            raise ValueError("agent is given for the role agent, and only for it")
+        if self.project and self.agent is None:
+            raise ValueError("project is given with agent")
+        return self
+
+
+class TokenView(Answer):
+    token: str
+    role: str
+    agent: str | None
+    project: str | None
 
 
 class LoginView(Answer):
@@ -186,10 +213,20 @@ async def reload(house: House, ask: Nothing) -> ReloadView:
     )
 
 
+@operation("tokens.make", "POST /api/tokens", status=201)
+async def make_token(house: House, ask: TokenAsk) -> TokenView:
+    """Makes a token for an agent or its hooks. It outlives a restart, and ends when the root token is replaced.
+
+    An agent's token reads, reports for itself and asks for what the gates allow. A reporting one can only report.
+    """
+    token = house.make_token(Role(ask.role), ask.agent, ask.project)
+    return TokenView(token=token, role=ask.role, agent=ask.agent, project=ask.project)
+
+
 @operation("login", "POST /api/login", verb="open", status=201)
 async def login(house: House, ask: Nothing) -> LoginView:
     """Makes a link that opens the page without typing a token. It works once, within five minutes."""
     return LoginView(url=house.login_link())
 
 
-OPERATIONS: tuple[Any, ...] = (state, context, show_autonomy, set_autonomy, reload, login)
+OPERATIONS: tuple[Any, ...] = (state, context, show_autonomy, set_autonomy, reload, make_token, login)

@@ -53,7 +53,7 @@ class Repaired:
 
 @dataclass(frozen=True, slots=True)
 class Reconfigured:
-    """Another configuration. `writes` are recorded with it, and `take_over` runs once they are: all of it or nothing."""
+    """Another configuration. `writes` are recorded with it, and `take_over` runs once they are: all or nothing."""
 
     settings: Settings
     services: dict[str, Service]

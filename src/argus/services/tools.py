@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from argus.core.autonomy import Level
 from argus.core.clock import Clock
@@ -22,6 +23,8 @@ class Tools:
     new_id: Callable[[], str]
     log_path: Callable[[str], str]
     """Where the output of a service's restart goes."""
+    show: Callable[[str, Mapping[str, Any]], None] = lambda type, data: None
+    """Shows a single reading to who looks, without recording it."""
     witness: Callable[[], tuple[str, int] | None] = lambda: None
     """Argus's own listener, asked before an infrastructure event is declared."""
     decide: Callable[[policy.Facts], policy.Restart | policy.Hold] = policy.decide

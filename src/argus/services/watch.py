@@ -90,6 +90,7 @@ class Watch:
         """Looks now; the reading counts like any other."""
         service = self.find(name)
         observation = await self.probe(service)
+        self._show(name, observation)
         reply: asyncio.Future[Health] = asyncio.get_running_loop().create_future()
         self._queue.put_nowait(Observed(name, observation, reply))
         return await reply
@@ -147,6 +148,11 @@ class Watch:
             )
         return Observation(seen, began, self._tools.clock.wall())
 
+    def _show(self, name: str, observation: Observation) -> None:
+        seen = observation.seen
+        latency = None if seen.latency is None else round(seen.latency * 1000, 2)
+        self._tools.show("checked", {"service": name, "state": seen.status.value, "latencyMs": latency})
+
     async def _keep_schedule(self, group: asyncio.TaskGroup) -> None:
         clock = self._tools.clock
         while True:
@@ -172,6 +178,7 @@ class Watch:
         name = service.name
         try:
             observation = await self.probe(service)
+            self._show(name, observation)
             done: asyncio.Future[Health] = asyncio.get_running_loop().create_future()
             self._queue.put_nowait(Observed(name, observation, done))
             # The next check of this service starts only when this reading is taken in: so the queue is bounded by

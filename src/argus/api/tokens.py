@@ -1,0 +1,51 @@
+"""Tokens for others than the person. Each carries its claims, proven by the root token.
+
+Nothing is kept: such a token outlives a restart of Argus, as the agents that hold it do, and all of them end when the
+root token is replaced.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+
+from argus.ops.caller import Caller, Role
+
+_MARK = "argus"
+_LONGEST = 4096
+
+
+class Tokens:
+    def __init__(self, root: str) -> None:
+        # A key of its own, so that no proof is ever made with the very token that travels in headers.
+        self._key = hmac.digest(root.encode(), b"argus: tokens for others", hashlib.sha256)
+
+    def make(self, role: Role, agent: str | None = None, project: str | None = None) -> str:
+        said = {"role": role.value, "agent": agent, "project": project}
+        claims = _encoded(json.dumps({key: value for key, value in said.items() if value}).encode())
+        return f"{_MARK}.{claims}.{self._proof(claims)}"
+
+    def read(self, token: str) -> Caller | None:
+        """Whose it is; None for one that was not made here."""
+        mark, _, rest = token.partition(".")
+        claims, _, proof = rest.partition(".")
+        if mark != _MARK or len(token) > _LONGEST:
+            return None
+        if not hmac.compare_digest(proof.encode("utf-8", "replace"), self._proof(claims).encode()):
+            return None
+        try:
+            said = json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))
+            role, agent, project = Role(said["role"]), said.get("agent"), said.get("project")
+        except (ValueError, KeyError, TypeError, binascii.Error):
+            return None  # made by an Argus that knew more kinds
+        return Caller(f"agent:{agent}" if agent else role.value, role, agent, project)
+
+    def _proof(self, claims: str) -> str:
+        return _encoded(hmac.digest(self._key, claims.encode("utf-8", "replace"), hashlib.sha256))
+
+
+def _encoded(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
