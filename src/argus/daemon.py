@@ -35,6 +35,7 @@ from argus.reloading import Reloader
 from argus.services.tools import Tools
 from argus.services.watch import Watch
 from argus.startup import Ground, Options, prepare
+from argus.store.notes import Notes
 from argus.store.records import Append
 from argus.timekeeper import Timekeeper
 
@@ -60,11 +61,13 @@ async def _live(
     stopping = asyncio.Event()
     store, clock, facts = ground.store, ground.clock, ground.facts
     autonomy = Autonomy(store, ground.config.autonomy)
-    timekeeper = Timekeeper(clock, store)
+    notes = Notes(store, clock)
+    timekeeper = Timekeeper(clock, notes)
     live = Live(clock, ground.redactor)
     tools = Tools(
         host=host,
         store=store,
+        notes=notes,
         clock=clock,
         autonomy=lambda: autonomy.level,
         time_is_sound=timekeeper.sound,
@@ -89,6 +92,7 @@ async def _live(
         reload=reloader.reload,
         make_token=keys.tokens.make,
         live=live,
+        notes=notes,
     )
     api = build(house, keys, Errors(clock, ground.redactor), stopping, ground.host)
     activity = Activity(api.app, clock)
@@ -98,6 +102,7 @@ async def _live(
     await _record_start(ground)
     hang_ups = _catch_signals(stopping)
     async with asyncio.TaskGroup() as group:
+        writing = group.create_task(keep_running("notes", notes.run, store))
         serving = group.create_task(server.serve(sockets=[ground.listener]))
         parts = [
             group.create_task(watch.run()),
@@ -114,10 +119,16 @@ async def _live(
         await serving
         for part in parts:
             part.cancel()
-    # A store that cannot be written just now does not keep us from ending.
+        # A store that cannot be written just now does not keep us from ending.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(0.5):
+                await notes.written()
+        writing.cancel()
     with contextlib.suppress(TimeoutError, ArgusError):
         async with asyncio.timeout(0.5):
             await store.commit(Append(Draft("system", "argus_stopped", "", {"pid": facts.pid})))
+    if notes.waiting:
+        log.error("%d records were kept for a store that did not come back, and are lost", notes.waiting)
 
 
 async def _record_start(ground: Ground) -> None:

@@ -9,7 +9,7 @@ from argus.core.clock import Clock, Jump, jump, reading
 from argus.core.errors import ArgusError
 from argus.core.events import Draft
 from argus.loops import log
-from argus.store.interface import Store
+from argus.store.notes import Notes
 from argus.store.records import Append
 
 TICK = 1.0
@@ -17,9 +17,9 @@ TOLERANCE = 3.0
 
 
 class Timekeeper:
-    def __init__(self, clock: Clock, store: Store) -> None:
+    def __init__(self, clock: Clock, notes: Notes) -> None:
         self._clock = clock
-        self._store = store
+        self._notes = notes
         self._last = reading(clock)
         self._listeners: list[Callable[[Jump], None]] = []
 
@@ -45,7 +45,7 @@ class Timekeeper:
                 listener(found)
             data = {"kind": found.kind, "seconds": round(found.seconds, 3), "code": "CLOCK_JUMP"}
             try:
-                await self._store.commit(Append(Draft("system", "clock_jump", "", data)))
+                await self._notes.note(Append(Draft("system", "clock_jump", "", data)))
             except ArgusError as unrecorded:
                 # Nothing was acted on, so nothing depends on this record; the listeners know.
                 log.error("a jump of the clock could not be recorded: %s", unrecorded)

@@ -15,6 +15,7 @@ from argus.services.checks import HttpService
 from argus.services.settings import Health as Settings
 from argus.services.tools import Tools
 from argus.services.watch import Watch
+from argus.store.notes import Notes
 from argus.store.records import OpenAct
 from argus.store.sqlite import SqliteStore
 from argus.testing import Answers, FakeClock, FakeHost, SimulatedLoop
@@ -148,13 +149,15 @@ class World:
 
     async def start(self) -> None:
         self.life = life = Life(self)
-        timekeeper = Timekeeper(self.clock, life)
+        notes = Notes(life, self.clock)
+        timekeeper = Timekeeper(self.clock, notes)
         self.watch = watch = Watch(
             self.settings,
             tuple(service for service in self.settings.services if isinstance(service, HttpService)),
             Tools(
                 host=life,
                 store=life,
+                notes=notes,
                 clock=self.clock,
                 autonomy=lambda: self.autonomy,
                 time_is_sound=(lambda: True) if self.plant.believes_every_clock else timekeeper.sound,
@@ -176,6 +179,7 @@ class World:
             async with asyncio.TaskGroup() as group:
                 group.create_task(watch.run())
                 group.create_task(timekeeper.run())
+                group.create_task(notes.run())
 
         self._running = asyncio.get_running_loop().create_task(run())
 

@@ -38,7 +38,8 @@ def _describe(one: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
     described: dict[str, Any] = {
         "operationId": one.name,
         "summary": one.documentation.partition("\n")[0],
-        "description": f"{one.documentation}\n\nNeeds a token that may {one.scope.value}.",
+        "description": one.documentation,
+        "x-argus-scope": one.scope.value,
         "responses": {str(one.status): _ok(one, schemas), **_errors(_codes(one))},
     }
     rest = {name: schema for name, schema in fields.items() if name not in one.path_fields}

@@ -12,6 +12,7 @@ from argus.ops.caller import ARGUS, Caller, Role
 from argus.services.registry import Change
 from argus.services.watch import Watch
 from argus.store.interface import Store
+from argus.store.notes import Notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ class House:
     reload: Callable[[str], Awaitable[Reloaded]]
     make_token: Callable[[Role, str | None, str | None], str]
     live: Live
+    notes: Notes
     caller: Caller = ARGUS
 
     def asked_by(self, caller: Caller) -> House:

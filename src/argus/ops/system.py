@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from argus.core.autonomy import Level
 from argus.core.clock import milliseconds, rfc3339
-from argus.core.errors import Code
+from argus.core.errors import ArgusError, Code
 from argus.ops.caller import Role
 from argus.ops.house import House
 from argus.ops.incidents import IncidentView, incident_view
@@ -16,6 +16,8 @@ from argus.ops.operation import Answer, Ask, operation
 from argus.ops.services import Nothing, ServiceView, view
 from argus.schema import Name
 from argus.services.model import Status
+from argus.store.interface import Store
+from argus.store.records import Incident
 
 
 class BudgetView(Answer):
@@ -45,7 +47,9 @@ class StateView(Answer):
     infrastructure_event: str | None = Field(description="The open infrastructure event's incident")
     services: list[ServiceView]
     incidents: list[IncidentView] = Field(description="The newest, open ones first")
-    cursor: str = Field(description="The journal's position; follow /api/events from here")
+    cursor: str | None = Field(
+        description="The journal's position; follow /api/events from here. Null while the record cannot be read"
+    )
     timestamp: int
 
 
@@ -111,12 +115,10 @@ async def state(house: House, ask: Nothing) -> StateView:
     """Shows how everything stands: services, open incidents, autonomy, what is left of the restart budget."""
     watch, facts, setup = house.watch, house.facts, house.setup
     left, most = watch.budget()
-    # The position first: what happens while the rest is read is in the events that follow, not lost between.
-    newest = (await house.store.span())[1]
-    incidents = await house.store.incidents(limit=20)
+    cursor, incidents = await _from_the_record(house.store)
     services = [view(house, name) for name in sorted(watch.services)]
     down = [one for one in services if one.state == Status.DOWN.value]
-    problem = getattr(house.store, "problem", None)
+    problem = _problem(house)
     return StateView(
         well=not down and watch.infrastructure_event is None and problem is None,
         argus=ArgusView(
@@ -135,9 +137,27 @@ async def state(house: House, ask: Nothing) -> StateView:
         infrastructure_event=watch.infrastructure_event,
         services=services,
         incidents=[incident_view(one) for one in sorted(incidents, key=lambda one: one.closed is not None)],
-        cursor=f"{house.store.epoch}-{newest}",
+        cursor=cursor,
         timestamp=milliseconds(house.clock.wall()),
     )
+
+
+async def _from_the_record(store: Store) -> tuple[str | None, list[Incident]]:
+    """How things stand is in memory, and is shown also while the record is away."""
+    try:
+        # The position first: what happens while the rest is read is in the events that follow, not lost between.
+        newest = (await store.span())[1]
+        return f"{store.epoch}-{newest}", await store.incidents(limit=20)
+    except ArgusError as error:
+        if error.code is not Code.STORE_UNAVAILABLE:
+            raise
+        return None, []
+
+
+def _problem(house: House) -> str | None:
+    waiting = f"; {house.notes.waiting} records wait to be written" if house.notes.waiting else ""
+    problem = house.store.problem or (waiting and "the record is behind")
+    return f"{problem}{waiting}" if problem else None
 
 
 @operation("context", "GET /api/context", verb="context", tool="argus_context", read_only=True)

@@ -76,11 +76,11 @@ class Correlator:
         )
         event = Event(id, self._tools.clock.wall(), tuple(names), self._window(names), draft.type)
         incident = Incident(id, self.KIND, "", event.opened, None, event.cause, {"services": names})
-        await self._tools.store.commit(PutIncident(incident), Append(draft))
+        await self._tools.notes.note(PutIncident(incident), Append(draft))
         self.event = event
 
     async def _end(self, event: Event, still_failing: list[str]) -> None:
-        await self._tools.store.commit(*self._ended(event, still_failing))
+        await self._tools.notes.note(*self._ended(event, still_failing))
         self.event = None
 
     def _ended(self, event: Event, still_failing: list[str]) -> tuple[Write, ...]:

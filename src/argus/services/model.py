@@ -30,6 +30,7 @@ class Gate(StrEnum):
     NO_RESTART = "no restart configured"
     ALREADY = "already restarted in this outage"
     BUDGET = "budget"
+    RECORD = "record"
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,7 @@ class Facts:
     restartable: bool = True
     restarts: int = 0
     budget_left: int = 0
+    recordable: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,8 @@ def decide(facts: Facts) -> Restart | Hold:
         return Hold(Gate.ALREADY)
     if facts.budget_left <= 0:
         return Hold(Gate.BUDGET)
+    if not facts.recordable:
+        return Hold(Gate.RECORD)
     return Restart()
 
 

@@ -1,7 +1,8 @@
 """The sole writer of the services' state: takes in readings and requests one by one, and decides.
 
 Observe, decide, record the intent, act, look again, record the outcome. State in memory changes only after the record
-has it: when the store cannot be written, nothing is acted on, and the next reading tries again.
+has it, or, for what was seen and calls for no act, after it is noted: when the store cannot be written, nothing is
+acted on, what happens meanwhile is kept, and the next reading tries again.
 """
 
 from __future__ import annotations
@@ -252,7 +253,7 @@ class Reconciler:
         )
         plan = self._plan_repaired(act.subject, observation, outcome)
         try:
-            await self._tools.store.commit(*writes, *(plan.writes if plan else ()))
+            await self._tools.notes.commit(*writes, *(plan.writes if plan else ()))
         except ArgusError as error:
             if error.code is not Code.CONFLICT:
                 raise
@@ -297,7 +298,7 @@ class Reconciler:
                 ending += [self._incident(self.services[name], outage, closed=wall), Append(ended)]
         ending += self.correlator.ending() if not services else ()
         conditions = await store.conditions(_DOMAIN) if change.added else {}
-        await store.commit(*writes, *ending)
+        await self._tools.notes.commit(*writes, *ending)
         self.settings, self.services = settings, services
         now = self._tools.clock.monotonic()
         for name in change.removed:
@@ -326,10 +327,12 @@ class Reconciler:
         return self.services[name]
 
     async def _carry_out(self, name: str, plan: _Plan) -> None:
-        if plan.writes:
-            await self._tools.store.commit(*plan.writes)
-        self.healths[name] = plan.health
-        if plan.act is not None:
+        if plan.act is None:
+            await self._tools.notes.note(*plan.writes)
+            self.healths[name] = plan.health
+        else:
+            await self._tools.notes.commit(*plan.writes)
+            self.healths[name] = plan.health
             now = stamp(self._tools.clock)
             self._repairing[name] = plan.act.id
             self._spent = [*(one for one in self._spent if age(one, now) <= _WINDOW), plan.act.begun]
@@ -388,6 +391,7 @@ class Reconciler:
             restartable=service.restart is not None,
             restarts=outage.restarts if outage else 0,
             budget_left=self.budget_left(),
+            recordable=not self._tools.notes.is_away,
         )
 
     def _intend(self, service: Service, incident: str | None, by: str) -> tuple[Act, tuple[Write, ...]]:

@@ -28,6 +28,7 @@ def hint(service: Service, decision: Restart | Hold, facts: Facts, most: int) ->
         Gate.NO_RESTART: f"no restart is configured for {service.name}",
         Gate.ALREADY: "it was restarted in this outage and is still down; a person has to look",
         Gate.BUDGET: f"all {most} restarts of this hour are spent",
+        Gate.RECORD: "the record cannot be written, and nothing is done without it; it goes on when that is mended",
     }[decision.gate]
 
 

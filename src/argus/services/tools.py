@@ -11,12 +11,15 @@ from argus.core.clock import Clock
 from argus.host.seam import Host
 from argus.services import policy
 from argus.store.interface import Store
+from argus.store.notes import Notes
 
 
 @dataclass(frozen=True, slots=True)
 class Tools:
     host: Host
     store: Store
+    notes: Notes
+    """How what was seen and decided is written; the store itself is for reading, and for what people ask for."""
     clock: Clock
     autonomy: Callable[[], Level]
     time_is_sound: Callable[[], bool]

@@ -32,6 +32,10 @@ class Store(Protocol):
         """
         ...
 
+    async def was_committed(self, transaction: str) -> bool:
+        """What became of a commit that raised Undecided."""
+        ...
+
     async def events(
         self, after: int, *, limit: int = 500, channel: str | None = None, subject: str | None = None
     ) -> list[Event]: ...

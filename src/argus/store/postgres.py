@@ -28,8 +28,8 @@ from argus.store.postgres_opening import (
     reason,
 )
 from argus.store.postgres_tail import Tail
-from argus.store.postgres_writer import Job, Refused, Writer
-from argus.store.records import Act, Condition, Cursor, Incident, Write
+from argus.store.postgres_writer import InDoubt, Job, Refused, Writer
+from argus.store.records import Act, Condition, Cursor, Incident, Undecided, Write
 
 T = TypeVar("T")
 log = logging.getLogger("argus")
@@ -96,6 +96,10 @@ class PostgresStore:
         except asyncio.QueueFull:
             raise ArgusError(Code.STORE_UNAVAILABLE, "the store does not keep up", waiting=_WAITING) from None
         return await job.done
+
+    async def was_committed(self, transaction: str) -> bool:
+        # By a connection for reading: the writer's is the writer task's own.
+        return await self._read(lambda db: queries.is_committed(db, transaction))
 
     async def events(
         self, after: int, *, limit: int = 500, channel: str | None = None, subject: str | None = None
@@ -197,12 +201,17 @@ class PostgresStore:
                 refused.job.error = refused.error
                 left = [job for job in left if job is not refused.job]
             except BaseException as error:
-                said = self._redactor.text(reason(error))
+                cause = error.cause if isinstance(error, InDoubt) else error
+                said = self._redactor.text(reason(cause))
                 for job in left:
-                    job.error = ArgusError(Code.STORE_UNAVAILABLE, f"the store cannot be written: {said}", reason=said)
+                    job.error = (
+                        Undecided(f"the store was lost while it was written: {said}", error.transaction)
+                        if isinstance(error, InDoubt)
+                        else ArgusError(Code.STORE_UNAVAILABLE, f"the store cannot be written: {said}", reason=said)
+                    )
                 if not isinstance(error, Exception):
                     raise
-                if not is_the_stores_fault(error):
+                if not is_the_stores_fault(cause):
                     log.exception("the writer of the store failed")
                 # They would each wait for the same deadline in turn.
                 self._refuse_waiting(f"the store cannot be written: {said}")

@@ -31,14 +31,16 @@ class Ready:
 
 def make_ready(write: records.Write, epoch: str, now: int, redactor: Redactor) -> Ready:
     match write:
-        case records.Append(draft):
+        case records.Append(draft, at):
+            when = now if at is None else at
             data = redactor.value(draft.data)
             incident = data.get("incident")
-            event = Event(0, epoch, now, _text(draft.channel), _text(draft.type), _clean(draft.subject, redactor), data)
+            names = (_text(draft.channel), _text(draft.type), _clean(draft.subject, redactor))
+            event = Event(0, epoch, when, *names, data)
             return Ready(
                 "INSERT INTO argus.journal (timestamp, channel, type, subject, incident, data) "
                 "VALUES ($1, $2, $3, $4, $5, $6) RETURNING n",
-                (now, event.channel, event.type, event.subject, _optional(incident or None), rows.encoded(data)),
+                (when, event.channel, event.type, event.subject, _optional(incident or None), rows.encoded(data)),
                 event=event,
             )
         case records.OpenAct(act):
@@ -106,7 +108,13 @@ async def lock(db: Any) -> str:
 
 async def is_committed(db: Any, transaction: str) -> bool:
     """What became of a transaction. Its lock is waited for first: while it is held, nobody knows yet."""
-    said = await db.fetchval("SELECT pg_xact_status($1::text::xid8) FROM pg_advisory_xact_lock($2)", transaction, LOCK)
+    said = await db.fetchval(
+        # A server that crashed may have forgotten the number: then it is one of the future, and never happened.
+        "SELECT CASE WHEN $1::text::xid8 < pg_snapshot_xmax(pg_current_snapshot()) "
+        "THEN pg_xact_status($1::text::xid8) END FROM pg_advisory_xact_lock($2)",
+        transaction,
+        LOCK,
+    )
     return bool(said == "committed")
 
 

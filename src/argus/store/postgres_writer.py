@@ -35,6 +35,15 @@ class Refused(Exception):
         self.error = error
 
 
+class InDoubt(Exception):
+    """The connection was lost at COMMIT, and the server could not be asked about it in time."""
+
+    def __init__(self, transaction: str, cause: BaseException) -> None:
+        super().__init__(str(cause))
+        self.transaction = transaction
+        self.cause = cause
+
+
 class Writer:
     def __init__(self, url: str, *, alone: bool) -> None:
         self._url = url
@@ -54,7 +63,7 @@ class Writer:
             self.close()
             if self._committing is None or not is_the_stores_fault(error):
                 raise
-            if not await self._was_committed(self._committing):
+            if not await self.was_committed(self._committing, error):
                 raise
 
     async def _transact(self, db: Any, jobs: Sequence[Job]) -> None:
@@ -74,9 +83,9 @@ class Writer:
         self._committing = transaction
         await db.execute(queries.commit(newest))
 
-    async def _was_committed(self, transaction: str) -> bool:
+    async def was_committed(self, transaction: str, cause: BaseException) -> bool:
         """The answer to COMMIT was lost. An outcome that is on record must not be reported as missing: it would be
-        written again, for ever in vain."""
+        written again, for ever in vain. Raises InDoubt when the server cannot be asked in time."""
         try:
             async with asyncio.timeout(DEADLINE):
                 while True:
@@ -89,7 +98,7 @@ class Writer:
                     await asyncio.sleep(_AGAIN)
         except TimeoutError:
             self.close()
-            return False
+            raise InDoubt(transaction, cause) from None
 
     async def connect(self) -> Any:
         if self._db is None or self._db.is_closed():

@@ -15,13 +15,14 @@ from argus.store.records import Act, Condition, Cursor, Incident
 
 def carry_out(db: sqlite3.Connection, write: records.Write, epoch: str, now: int, redactor: Redactor) -> Event | None:
     match write:
-        case records.Append(draft):
+        case records.Append(draft, at):
+            when = now if at is None else at
             data = redactor.value(draft.data)
             subject, incident = rows.text(redactor.text(draft.subject)), data.get("incident")
             made = db.execute(
                 "INSERT INTO journal (timestamp, channel, type, subject, incident, data) VALUES (?, ?, ?, ?, ?, ?)",
                 (
-                    now,
+                    when,
                     draft.channel,
                     draft.type,
                     subject,
@@ -29,7 +30,7 @@ def carry_out(db: sqlite3.Connection, write: records.Write, epoch: str, now: int
                     rows.encoded(data),
                 ),
             )
-            return Event(int(made.lastrowid or 0), epoch, now, draft.channel, draft.type, subject, data)
+            return Event(int(made.lastrowid or 0), epoch, when, draft.channel, draft.type, subject, data)
         case records.OpenAct(act):
             begun = act.begun
             intent = rows.encoded(redactor.value(act.intent))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from argus.core.clock import Stamp
+from argus.core.errors import ArgusError, Code
 from argus.core.events import Draft
 
 
@@ -60,6 +61,8 @@ class Cursor:
 @dataclass(frozen=True, slots=True)
 class Append:
     draft: Draft
+    at: int | None = None
+    """When it happened, in epoch milliseconds; when it is written, if that is not said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +101,14 @@ class PutSetting:
 @dataclass(frozen=True, slots=True)
 class PutCursor:
     cursor: Cursor
+
+
+class Undecided(ArgusError):
+    """The store was lost at the very end of a commit: nobody knows whether it is on record. `was_committed` will."""
+
+    def __init__(self, message: str, transaction: str) -> None:
+        super().__init__(Code.STORE_UNAVAILABLE, message)
+        self.transaction = transaction
 
 
 Write = Append | OpenAct | CloseAct | PutIncident | PutCondition | PutSetting | PutCursor

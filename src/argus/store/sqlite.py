@@ -92,6 +92,9 @@ class SqliteStore:
                 raise ArgusError(Code.STORE_UNAVAILABLE, "the store does not keep up", waiting=_WAITING) from None
         return await job.done
 
+    async def was_committed(self, transaction: str) -> bool:
+        return False  # a commit of SQLite that fails is taken back
+
     async def events(
         self, after: int, *, limit: int = 500, channel: str | None = None, subject: str | None = None
     ) -> list[Event]:

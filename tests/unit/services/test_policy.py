@@ -116,6 +116,7 @@ HOLDING = {
     Gate.NO_RESTART: {"restartable": False},
     Gate.ALREADY: {"restarts": 2},
     Gate.BUDGET: {"budget_left": 0},
+    Gate.RECORD: {"recordable": False},
 }
 FREE = {"autonomy": Level.MODERATE, "budget_left": 2}
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from argus.core.autonomy import Level
-from argus.core.clock import stamp
+from argus.core.clock import milliseconds, stamp
 from argus.core.errors import ArgusError, Code
 from argus.core.events import Event
 from argus.host.seam import Failure, HttpReply, HttpRequest, Ran
@@ -17,6 +17,7 @@ from argus.services.model import Gate, Status
 from argus.services.settings import Health as Settings
 from argus.services.tools import Tools
 from argus.services.watch import Watch, describe
+from argus.store.notes import Notes
 from argus.store.records import Act, Incident, OpenAct, PutIncident, PutSetting
 from argus.store.sqlite import SqliteStore
 from argus.testing import Answers, FakeClock, FakeHost, SimulatedLoop, run_simulated
@@ -78,13 +79,15 @@ class Rig:
         self.settings = Settings.model_validate({"services": services, **settings})
 
     async def start(self) -> None:
-        timekeeper = Timekeeper(self.clock, self.store)
+        notes = Notes(self.store, self.clock)
+        timekeeper = Timekeeper(self.clock, notes)
         self.watch = watch = Watch(
             self.settings,
             self.settings.services,
             Tools(
                 host=self.host,
                 store=self.store,
+                notes=notes,
                 clock=self.clock,
                 autonomy=lambda: self.level,
                 time_is_sound=timekeeper.sound,
@@ -100,6 +103,7 @@ class Rig:
             async with asyncio.TaskGroup() as group:
                 group.create_task(watch.run())
                 group.create_task(timekeeper.run())
+                group.create_task(notes.run())
 
         self._running = self.loop.create_task(run())
 
@@ -613,11 +617,39 @@ async def test_without_a_record_nothing_is_done_and_with_one_it_is_done_later(ri
     rig.dies("api")
     await rig.passes(HOUR)
     assert rig.restarted == []
-    assert rig.watch.healths["api"].outage is None
+    outage = rig.watch.healths["api"].outage
+    assert outage is not None
+    assert outage.gate is Gate.RECORD
     rig.store.full = False
     await rig.passes(5 * MINUTE)
     assert rig.restarted == ["api"]
-    assert await rig.said("service_down", "service_recovered") == ["service_down", "service_recovered"]
+    assert await rig.said("service_down", "decision_changed", "restart_started", "service_recovered") == [
+        "service_down",
+        "decision_changed",
+        "restart_started",
+        "service_recovered",
+    ]
+
+
+@simulated
+async def test_what_happens_while_the_store_is_away_is_on_record_afterwards_with_its_own_time(rig: Rig):
+    rig.registry("api")
+    rig.level = Level.OBSERVE
+    await rig.start()
+    await rig.passes(90)
+    rig.store.full = True
+    rig.dies("api")
+    await rig.passes(10 * MINUTE)
+    rig.heals("api")
+    healed = milliseconds(rig.clock.wall())
+    await rig.passes(HOUR)
+    rig.store.full = False
+    await rig.passes(5)
+    down, up = [e for e in await rig.store.last_events(100) if e.type in ("service_down", "service_recovered")]
+    assert (down.type, up.type) == ("service_down", "service_recovered")
+    assert down.timestamp < healed < up.timestamp < healed + 2 * MINUTE * 1000
+    (over,) = await rig.store.incidents()
+    assert over.closed is not None
 
 
 @simulated
