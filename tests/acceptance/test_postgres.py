@@ -86,6 +86,32 @@ async def test_the_server_goes_and_comes_and_argus_stays(
     assert len(argus.journal("restart_started")) == 1
 
 
+async def test_an_outage_that_comes_and_goes_while_the_server_is_away_is_on_record_afterwards(
+    argus: Argus, web: WebServer, postgres: Server, database: str
+) -> None:
+    argus.configure([web.service("repair")])
+    use_store(argus, database)
+    argus.up()
+    argus.wait_until("web", "up")
+    await asyncio.to_thread(postgres.stop)
+    web.kill()
+    down = argus.wait_until("web", "down")
+    assert down["gate"] == "record"
+    state = argus.get("/api/state")
+    assert (state["well"], state["cursor"]) == (False, None)
+    assert "wait to be written" in state["argus"]["store"]
+    web.start()
+    argus.wait_until("web", "up")
+    await asyncio.to_thread(postgres.start)
+
+    recovered = argus.wait_for("service_recovered", "web")
+    (outage,) = argus.journal("service_down")
+    assert outage.data["incident"] == recovered.data["incident"]
+    assert outage.data["timestamp"] < recovered.data["timestamp"]
+    eventually(lambda: argus.get("/api/state")["argus"]["store"] == "ok", "the store is well")
+    assert web.runs == 0
+
+
 def test_two_on_one_database_are_refused_like_two_on_one_file(argus: Argus, database: str, tmp_path: Path) -> None:
     argus.configure()
     use_store(argus, database)
