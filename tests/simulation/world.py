@@ -1,6 +1,7 @@
 """A seeded world in which the deciding code of the services' part runs unchanged, and what must always hold in it."""
 
 import asyncio
+import contextlib
 import random
 from collections import Counter
 from collections.abc import Callable
@@ -281,6 +282,7 @@ class World:
                 "kill argus",
                 "store",
                 "jump",
+                "reload",
             ]
         )
         name = self.chance.choice(list(self.services))
@@ -309,6 +311,19 @@ class World:
                 self.store_is_broken = False
             case "jump":
                 self._jump()
+            case "reload":
+                some = [one for one in self.settings.services if self.chance.random() < 0.8]
+                other = [one.model_copy(update={"timeout": one.timeout + self.chance.choice([0, 1])}) for one in some]
+                await self._reload(tuple(other))
+                await asyncio.sleep(self.chance.choice([1, 60, 300]))
+                await self._reload(self.settings.services)
+
+    async def _reload(self, services: tuple[Any, ...]) -> None:
+        """Refused while the record cannot be written. Argus may also be dead: then nobody answers."""
+        assert self.watch is not None
+        with contextlib.suppress(ArgusError, TimeoutError):
+            async with asyncio.timeout(10):
+                await self.watch.reconfigure(self.settings, services, (), lambda: None)
 
     def _jump(self) -> None:
         match self.chance.choice(["sleep", "forward", "back", "stall"]):
@@ -325,6 +340,8 @@ class World:
     async def settle(self) -> None:
         """Faults are over: within a bound everything is healthy, or a person was told."""
         self.store_is_broken = False
+        await asyncio.sleep(10)  # what was kept for the record is written first
+        await self._reload(self.settings.services)
         await asyncio.sleep(1500)
         assert self.watch is not None
         if any(health.repair for health in self.watch.healths.values()):
@@ -339,6 +356,10 @@ class World:
                 raise Broken(f"{name} is down and nobody was told: {health}")
         if await self.store.open_acts():
             raise Broken("an act has no outcome")
+        known = {health.outage.incident for health in self.watch.healths.values() if health.outage}
+        recorded = {one.id for one in await self.store.incidents(open_only=True) if one.subject}
+        if known != recorded:
+            raise Broken(f"open on record are {recorded}, and in memory {known}")
         queued = self.watch._reconciler.queue.qsize()
         if queued > len(self.services):
             raise Broken(f"{queued} messages wait")
