@@ -15,7 +15,7 @@ from argus.core.autonomy import Level
 from argus.core.errors import ArgusError, Code
 from argus.host.dns import is_this_machine
 from argus.notify.settings import Notify
-from argus.schema import Port, Section
+from argus.schema import Port, PositiveDuration, Section, lasting
 from argus.services.settings import Health
 from argus.yaml_lines import Document, Problem
 
@@ -44,6 +44,12 @@ class StoreSection(Section):
         default=None,
         description="sqlite:///PATH or postgresql://USER:PASSWORD@HOST/DATABASE (pip install 'argusd[postgres]'); "
         "a SQLite file in the state folder when left out. ARGUS_STORE in the environment goes before it.",
+    )
+    retention: PositiveDuration = lasting(
+        "90d",
+        "How long events, ended incidents and finished acts are kept. The newest 10,000 events and 1,000 of the others "
+        "stay whatever their age, and what is open stays until it is over; beyond 1,000,000 events the oldest go "
+        "sooner.",
     )
 
 

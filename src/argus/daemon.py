@@ -32,6 +32,7 @@ from argus.loops import keep_running, log
 from argus.notify.deliver import Deliveries
 from argus.ops.house import House
 from argus.reloading import Reloader
+from argus.retention import Retention
 from argus.services.tools import Tools
 from argus.services.watch import Watch
 from argus.startup import Ground, Options, prepare
@@ -79,6 +80,7 @@ async def _live(
     watch = Watch(ground.config.health, ground.services, tools)
     timekeeper.on_jump(watch.time_jumped)
     deliveries = Deliveries(ground.config.notify.channels, store, sender)
+    retention = Retention(store, clock, ground.config.store.retention)
     keys = Keys(ground.token, clock)
     reloader = Reloader(ground, watch, autonomy, deliveries)
     house = House(
@@ -108,6 +110,7 @@ async def _live(
             group.create_task(watch.run()),
             group.create_task(deliveries.run()),
             group.create_task(keep_running("timekeeper", timekeeper.run, store)),
+            group.create_task(keep_running("retention", retention.run, store)),
             group.create_task(keep_running("mcp", api.mcp.run, store)),
             group.create_task(keep_running("reload", lambda: _reload_on(hang_ups, reloader), store)),
         ]
@@ -127,6 +130,7 @@ async def _live(
     with contextlib.suppress(TimeoutError, ArgusError):
         async with asyncio.timeout(0.5):
             await store.commit(Append(Draft("system", "argus_stopped", "", {"pid": facts.pid})))
+            await watch.history.flush()
     if notes.waiting:
         log.error("%d records were kept for a store that did not come back, and are lost", notes.waiting)
 

@@ -58,7 +58,11 @@ CONDITIONS = (
     Condition("services", "datenbank-ü", "down", NOON + 200),
     Condition("agents", "green", "working", NOON + 1),
 )
-SETTINGS = {"autonomy": {"level": "moderate", "by": "cli"}, "services.pauses": {"api": NOON + 3600}, "odd": "\x00\ud800"}
+SETTINGS = {
+    "autonomy": {"level": "moderate", "by": "cli"},
+    "services.pauses": {"api": NOON + 3600},
+    "odd": "\x00\ud800",
+}
 CURSORS = (Cursor("notify:json-1a2b3c4d", 3), Cursor("notify:ntfy-99aa88bb", 2, sending=3))
 OUTCOME = CloseAct(CLOSED_ACT.id, "recovered", NOON + 95.5, {"exit": 0, "output": "started\n"})
 

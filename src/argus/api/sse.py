@@ -24,6 +24,7 @@ _AGAIN = 1.0
 _STUCK = 20.0
 """Seconds in which a reader has to take what was sent; one that does not is dropped and resumes by itself."""
 _READERS = 200
+_PRUNED = "the position is older than what is kept"
 _QUERY = frozenset({"channel", "after", "last", "follow", "live"})
 
 
@@ -82,7 +83,7 @@ class EventStream:
             if position.epoch != self._store.epoch or position.n > newest:
                 return max(0, oldest - 1), "the position belongs to another store"
             if position.n < oldest - 1:
-                return oldest - 1, "the position is older than what is kept"
+                return oldest - 1, _PRUNED
             return position.n, None
         last = request.query_params.get("last", "0")
         if not (last.isascii() and last.isdecimal() and len(last) <= 5 and int(last) <= 10_000):
@@ -95,19 +96,25 @@ class EventStream:
         # Some clients show nothing before the first byte; the comment also tells proxies that this is a stream.
         yield b": argus\n\n"
         if reset:
-            data = {"type": "reset", "reason": reset, "timestamp": milliseconds(self._clock.wall())}
-            yield f"id: {self._store.epoch}-{n}\nevent: reset\ndata: {json.dumps(data)}\n\n".encode()
+            yield self._reset(n, reset)
         gone = asyncio.ensure_future(_gone(request))
         stop = asyncio.ensure_future(self._stopping.wait())
         try:
             while not gone.done() and not stop.done():
                 try:
                     events = await self._store.events(n, limit=_BATCH)
+                    # A number that is missing never was, or was pruned while this reader was on its way to it.
+                    missing = events and events[0].n > n + 1
+                    oldest = (await self._store.span())[0] if missing else 0
                 except ArgusError as error:
                     if not follow or error.code is not Code.STORE_UNAVAILABLE:
                         raise
                     # Who follows is kept: a browser that is refused once does not come back.
                     await asyncio.wait({gone, stop}, timeout=_AGAIN, return_when="FIRST_COMPLETED")
+                    continue
+                if n < oldest - 1:
+                    n = oldest - 1
+                    yield self._reset(n, _PRUNED)
                     continue
                 if events:
                     n = events[-1].n
@@ -131,6 +138,10 @@ class EventStream:
         finally:
             gone.cancel()
             stop.cancel()
+
+    def _reset(self, n: int, reason: str) -> bytes:
+        data = {"type": "reset", "reason": reason, "timestamp": milliseconds(self._clock.wall())}
+        return f"id: {self._store.epoch}-{n}\nevent: reset\ndata: {json.dumps(data)}\n\n".encode()
 
 
 def _wire(event: Event) -> bytes:

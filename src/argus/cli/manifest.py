@@ -59,8 +59,8 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
  'services list': [{'name': 'services.list',
                     'method': 'GET',
                     'path': '/api/services',
-                    'help': 'Lists every watched service with its state, latency, last check and open '
-                            'incident.\n'
+                    'help': 'Lists every watched service with its state, latency, uptime, last check and '
+                            'open incident.\n'
                             '\n'
                             'Changes nothing. Look here first when something does not answer: a service that '
                             'is down says since when and why,\n'

@@ -46,7 +46,7 @@ def _table(rows: list[list[str]], widths_of: list[list[str]]) -> str:
 def _services(services: list[dict[str, Any]]) -> str:
     if not services:
         return "nothing is watched"
-    head = ["SERVICE", "STATE", "LATENCY", "FAILURES", "SEEN"]
+    head = ["SERVICE", "STATE", "LATENCY", "UP 24H", "FAILURES", "SEEN"]
     plain, coloured = [head], [head]
     for one in services:
         latency = "" if one["latencyMs"] is None else f"{one['latencyMs']:g} ms"
@@ -54,10 +54,17 @@ def _services(services: list[dict[str, Any]]) -> str:
         notes += ["restarted, verifying"] if one["repairing"] else []
         notes += [f"held back: {one['gate']}"] if one["gate"] and not one["repairing"] else []
         notes += [f"paused until {one['pausedUntil']}"] if one["pausedUntil"] else []
-        row = [clean(one["name"]), one["state"], latency, str(one["failures"] or ""), clean("; ".join(notes))]
+        failures = str(one["failures"] or "")
+        row = [clean(one["name"]), one["state"], latency, _percent(one["uptime"]["24h"]), failures]
+        row.append(clean("; ".join(notes)))
         plain.append(row)
         coloured.append([row[0], _coloured(row[1]), *row[2:]])
     return _table(coloured, plain)
+
+
+def _percent(share: float | None) -> str:
+    # Down, not to the nearest: 100 % means that every single check found it alive.
+    return "" if share is None else f"{int(share * 10_000) / 100:g} %"
 
 
 def _status(state: dict[str, Any]) -> Shown:

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from argus.core.clock import Stamp, age
 
+MOST = 1000
+"""No budget allows more in its window, so whoever knows the newest so many acts can count any budget."""
+
 
 @dataclass(frozen=True, slots=True)
 class Budget:

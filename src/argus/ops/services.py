@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from pydantic import Field
 
 from argus.core.clock import rfc3339
@@ -10,7 +12,16 @@ from argus.ops.caller import Scope
 from argus.ops.house import House
 from argus.ops.operation import Answer, Ask, operation
 from argus.schema import Name, PositiveDuration
+from argus.services.history import Uptime
 from argus.services.watch import describe
+
+
+class UptimeView(Answer):
+    """The share, from 0 to 1, of the checks that were judged and found it alive; null where none was judged."""
+
+    day: float | None = Field(alias="24h")
+    week: float | None = Field(alias="7d")
+    month: float | None = Field(alias="30d")
 
 
 class ServiceView(Answer):
@@ -35,6 +46,7 @@ class ServiceView(Answer):
     restarts: int = Field(description="Restarts in this outage")
     paused_until: str | None
     depends_on: list[str]
+    uptime: UptimeView
 
 
 class ServiceList(Answer):
@@ -64,24 +76,40 @@ class PauseState(Answer):
     paused_until: str | None
 
 
-def view(house: House, name: str) -> ServiceView:
-    return ServiceView.model_validate(describe(house.watch, name, house.clock.wall()))
+def view(house: House, name: str, uptime: Uptime) -> ServiceView:
+    shares = {"24h": _shown(uptime.day), "7d": _shown(uptime.week), "30d": _shown(uptime.month)}
+    return ServiceView.model_validate({**describe(house.watch, name, house.clock.wall()), "uptime": shares})
+
+
+def _shown(share: float | None) -> float | None:
+    # Down, not to the nearest: 1 means that every single check found it alive.
+    return None if share is None else math.floor(share * 1_000_000) / 1_000_000
+
+
+async def views(house: House, *names: str) -> list[ServiceView]:
+    uptimes = await house.watch.history.uptimes(names)
+    return [view(house, name, uptimes[name]) for name in names if name in house.watch.services]
+
+
+async def _one(house: House, name: str) -> ServiceView:
+    uptimes = await house.watch.history.uptimes([house.watch.find(name).name])
+    return view(house, name, uptimes[name])
 
 
 @operation("services.list", "GET /api/services", verb="services list", tool="argus_services", read_only=True)
 async def list_services(house: House, ask: Nothing) -> ServiceList:
-    """Lists every watched service with its state, latency, last check and open incident.
+    """Lists every watched service with its state, latency, uptime, last check and open incident.
 
     Changes nothing. Look here first when something does not answer: a service that is down says since when and why,
     and what holds a restart back.
     """
-    return ServiceList(services=[view(house, name) for name in sorted(house.watch.services)])
+    return ServiceList(services=await views(house, *sorted(house.watch.services)))
 
 
 @operation("services.show", "GET /api/services/{name}", read_only=True, errors=(Code.SERVICE_NOT_FOUND,))
 async def show_service(house: House, ask: Named) -> ServiceView:
     """Shows one service."""
-    return view(house, house.watch.find(ask.name).name)
+    return await _one(house, ask.name)
 
 
 @operation(
@@ -98,7 +126,7 @@ async def check_service(house: House, ask: Named) -> ServiceView:
     Changes nothing outside; the reading counts like any other, so a failure counts towards confirming an outage.
     """
     await house.watch.check(ask.name)
-    return view(house, ask.name)
+    return await _one(house, ask.name)
 
 
 @operation(

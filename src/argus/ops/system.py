@@ -13,8 +13,9 @@ from argus.ops.caller import Role
 from argus.ops.house import House
 from argus.ops.incidents import IncidentView, incident_view
 from argus.ops.operation import Answer, Ask, operation
-from argus.ops.services import Nothing, ServiceView, view
+from argus.ops.services import Nothing, ServiceView, view, views
 from argus.schema import Name
+from argus.services.history import Uptime
 from argus.services.model import Status
 from argus.store.interface import Store
 from argus.store.records import Incident
@@ -116,7 +117,7 @@ async def state(house: House, ask: Nothing) -> StateView:
     watch, facts, setup = house.watch, house.facts, house.setup
     left, most = watch.budget()
     cursor, incidents = await _from_the_record(house.store)
-    services = [view(house, name) for name in sorted(watch.services)]
+    services = await views(house, *sorted(watch.services))
     down = [one for one in services if one.state == Status.DOWN.value]
     problem = _problem(house)
     return StateView(
@@ -167,7 +168,7 @@ async def context(house: House, ask: Nothing) -> ContextView:
     Changes nothing. Read it before blaming your own work for a failure: the machine may be broken.
     """
     lines = ["Service Health:"]
-    lines += [f"- {_line(view(house, name))}" for name in sorted(house.watch.services)]
+    lines += [f"- {_line(view(house, name, Uptime()))}" for name in sorted(house.watch.services)]
     if len(lines) == 1:
         lines.append("- nothing is watched")
     left, most = house.watch.budget()

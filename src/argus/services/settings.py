@@ -6,13 +6,18 @@ from typing import Any
 
 from pydantic import ConfigDict, Field, model_validator
 
+from argus.core.budget import MOST
 from argus.schema import PositiveDuration, Section, lasting
 from argus.services.checks import Service
 
 
 class RestartBudget(Section):
     max_per_hour: int = Field(
-        default=2, ge=0, strict=True, description="Restarts in any sliding hour over all services; 0 means none."
+        default=2,
+        ge=0,
+        le=MOST,
+        strict=True,
+        description="Restarts in any sliding hour over all services; 0 means none.",
     )
 
 

@@ -11,6 +11,7 @@ from argus.core.errors import ArgusError, Code
 from argus.loops import keep_running, log
 from argus.services import registry
 from argus.services.checks.base import Service
+from argus.services.history import History
 from argus.services.messages import Asked, Jumped, Observed, Paused, Reconfigured
 from argus.services.model import Health, Observation, Seen, Status
 from argus.services.reconciler import Reconciler
@@ -33,6 +34,7 @@ class Watch:
         self._tools = tools
         named = {service.name: service for service in services}
         self._schedule = Schedule(_intervals(named), tools.clock.monotonic())
+        self.history = History(tools.store, tools.clock)
         self._moved = asyncio.Event()
         self._checking: set[str] = set()
         self._reconciler = Reconciler(settings, named, tools, self.probe)
@@ -46,6 +48,7 @@ class Watch:
         async with asyncio.TaskGroup() as group:
             self._reconciler.repairs.adopt(group)
             group.create_task(keep_running("services.reconciler", self._reconciler.run, self._tools.store))
+            group.create_task(keep_running("services.history", self.history.run, self._tools.store))
             group.create_task(keep_running("services.schedule", lambda: self._keep_schedule(group), self._tools.store))
 
     def time_jumped(self, jump: Jump) -> None:
@@ -146,7 +149,9 @@ class Watch:
             seen = Seen(
                 Status.UNKNOWN, None, "held up", f"Argus itself was held up for {held_up:.1f} s during the check"
             )
-        return Observation(seen, began, self._tools.clock.wall())
+        observation = Observation(seen, began, self._tools.clock.wall())
+        self.history.take(service.name, observation)
+        return observation
 
     def _show(self, name: str, observation: Observation) -> None:
         seen = observation.seen

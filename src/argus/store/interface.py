@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Protocol
 
+from argus.core.budget import MOST
 from argus.core.events import Event
-from argus.store.records import Act, Condition, Cursor, Incident, Write
+from argus.store.records import Act, Condition, Counts, Cursor, Incident, Prune, Pruned, Write
 
 
 class Store(Protocol):
@@ -36,6 +37,10 @@ class Store(Protocol):
         """What became of a commit that raised Undecided."""
         ...
 
+    async def prune(self, order: Prune) -> Pruned:
+        """One piece of it, in one short commit."""
+        ...
+
     async def events(
         self, after: int, *, limit: int = 500, channel: str | None = None, subject: str | None = None
     ) -> list[Event]: ...
@@ -51,14 +56,19 @@ class Store(Protocol):
         ...
 
     async def span(self) -> tuple[int, int]:
-        """The oldest and the newest number kept; (0, 0) when there is none."""
+        """The oldest and the newest number kept; (0, 0) when there is none.
+
+        A position below the oldest was pruned. What is kept of open incidents below it is in their stories only.
+        """
         ...
 
     async def wait(self, after: int) -> None:
         """Returns when there is an event beyond `after`."""
         ...
 
-    async def acts(self, *, kind: str, newest: int = 200) -> list[Act]: ...
+    async def acts(self, *, kind: str, newest: int = MOST) -> list[Act]:
+        """The newest of a kind, oldest first: as many as any budget can count."""
+        ...
 
     async def open_acts(self) -> list[Act]: ...
 
@@ -69,6 +79,10 @@ class Store(Protocol):
     async def incident(self, id: str) -> Incident | None: ...
 
     async def conditions(self, domain: str) -> dict[str, Condition]: ...
+
+    async def tallied(self, domain: str, span: int, first: int, last: int) -> dict[str, Counts]:
+        """The sums of each subject over the buckets of this span that begin from `first` to `last`."""
+        ...
 
     async def setting(self, key: str) -> Any: ...
 

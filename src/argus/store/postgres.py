@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from argus.core.budget import MOST
 from argus.core.clock import Clock, SystemClock, milliseconds
 from argus.core.errors import ArgusError, Code
 from argus.core.events import Event
@@ -29,7 +30,7 @@ from argus.store.postgres_opening import (
 )
 from argus.store.postgres_tail import Tail
 from argus.store.postgres_writer import InDoubt, Job, Refused, Writer
-from argus.store.records import Act, Condition, Cursor, Incident, Undecided, Write
+from argus.store.records import Act, Condition, Counts, Cursor, Incident, Prune, Pruned, Undecided, Write
 
 T = TypeVar("T")
 log = logging.getLogger("argus")
@@ -86,16 +87,21 @@ class PostgresStore:
         return cls(url, epoch, newest, clock or SystemClock(), redactor, writer)
 
     async def commit(self, *writes: Write) -> list[Event]:
+        return (await self._submit(writes)).events if writes or self._closed else []
+
+    async def prune(self, order: Prune) -> Pruned:
+        return (await self._submit((order,))).pruned
+
+    async def _submit(self, writes: tuple[Write, ...]) -> Job:
         if self._closed:
             raise ArgusError(Code.STORE_UNAVAILABLE, "the store is closed")
-        if not writes:
-            return []
         job = Job(writes, asyncio.get_running_loop().create_future())
         try:
             self._jobs.put_nowait(job)
         except asyncio.QueueFull:
             raise ArgusError(Code.STORE_UNAVAILABLE, "the store does not keep up", waiting=_WAITING) from None
-        return await job.done
+        await job.done
+        return job
 
     async def was_committed(self, transaction: str) -> bool:
         # By a connection for reading: the writer's is the writer task's own.
@@ -120,7 +126,7 @@ class PostgresStore:
     async def wait(self, after: int) -> None:
         await self._tail.wait(after)
 
-    async def acts(self, *, kind: str, newest: int = 200) -> list[Act]:
+    async def acts(self, *, kind: str, newest: int = MOST) -> list[Act]:
         return await self._read(lambda db: queries.acts(db, kind, newest))
 
     async def open_acts(self) -> list[Act]:
@@ -136,6 +142,9 @@ class PostgresStore:
 
     async def conditions(self, domain: str) -> dict[str, Condition]:
         return await self._read(lambda db: queries.conditions(db, domain))
+
+    async def tallied(self, domain: str, span: int, first: int, last: int) -> dict[str, Counts]:
+        return await self._read(lambda db: queries.tallied(db, domain, span, first, last))
 
     async def setting(self, key: str) -> Any:
         return await self._read(lambda db: queries.setting(db, key))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from argus.core.errors import ArgusError, Code
 from argus.core.events import Event
 from argus.core.redact import Redactor
-from argus.store import records, rows
-from argus.store.records import Act, Condition, Cursor, Incident
+from argus.store import pruning, records, rows
+from argus.store.records import Act, Condition, Counts, Cursor, Incident
 
 CHANNEL = "argus_journal"
 """Of LISTEN and NOTIFY. The payload is the newest number of a commit."""
@@ -20,13 +20,20 @@ BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 """Said in full: with another default of the database, a commit would not see what came before it got the lock."""
 
 
+_ABOVE_PRUNED = f"GREATEST($1, (SELECT value::bigint FROM argus.settings WHERE key = '{rows.PRUNED}'))"  # noqa: S608
+"""In the question itself: a prune may come between two."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ready:
     sql: str
-    values: tuple[Any, ...]
+    values: tuple[Any, ...] = ()
     event: Event | None = None
     """What an append becomes; its number is not known yet."""
     closes: str | None = None
+    many: tuple[tuple[Any, ...], ...] = ()
+    """The values of each time, when it is carried out more than once."""
+    order: records.Prune | None = None
 
 
 def make_ready(write: records.Write, epoch: str, now: int, redactor: Redactor) -> Ready:
@@ -86,15 +93,39 @@ def make_ready(write: records.Write, epoch: str, now: int, redactor: Redactor) -
                 "ON CONFLICT (name) DO UPDATE SET n = excluded.n, sending = excluded.sending",
                 (_text(cursor.name), cursor.n, cursor.sending),
             )
+        case records.AddTallies(tallies):
+            return Ready(
+                f"INSERT INTO argus.tallies ({rows.TALLY}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) "  # noqa: S608
+                "ON CONFLICT (span, start, domain, subject) DO UPDATE SET "
+                f"{rows.ADDED}, slowest = GREATEST(tallies.slowest, excluded.slowest)",
+                many=tuple(rows.tally(replace(one, subject=_text(one.subject))) for one in tallies),
+            )
+        case _:
+            return Ready("", order=write)
 
 
-async def carry_out(db: Any, ready: Ready) -> Event | None:
+async def carry_out(db: Any, ready: Ready) -> Event | records.Pruned | None:
+    if ready.order is not None:
+        return await _prune(db, ready.order)
+    if ready.many:
+        await db.executemany(ready.sql, ready.many)
+        return None
     if ready.event is not None:
         return replace(ready.event, n=await db.fetchval(ready.sql, *ready.values))
     said = await db.execute(ready.sql, *ready.values)
     if ready.closes is not None and said != "UPDATE 1":
         raise ArgusError(Code.CONFLICT, f"act {ready.closes} is not open", act=ready.closes)
     return None
+
+
+async def _prune(db: Any, order: records.Prune) -> records.Pruned:
+    steps = pruning.steps(order)
+    try:
+        sql, values = next(steps)
+        while True:
+            sql, values = steps.send(await db.fetch(sql, *values))
+    except StopIteration as ended:
+        return cast(records.Pruned, ended.value)
 
 
 async def lock(db: Any) -> str:
@@ -124,8 +155,12 @@ def commit(newest: int) -> str:
 
 
 async def span(db: Any) -> tuple[int, int]:
-    row = await db.fetchrow("SELECT COALESCE(MIN(n), 0), COALESCE(MAX(n), 0) FROM argus.journal")
-    return int(row[0]), int(row[1])
+    row = await db.fetchrow(
+        "SELECT COALESCE(MIN(n), 0), COALESCE(MAX(n), 0), "  # noqa: S608
+        f"(SELECT value::bigint FROM argus.settings WHERE key = '{rows.PRUNED}') FROM argus.journal"
+    )
+    oldest, newest, pruned = row
+    return (pruned + 1 if pruned else oldest), newest
 
 
 async def setting(db: Any, key: str) -> Any:
@@ -140,8 +175,8 @@ async def cursor(db: Any, name: str) -> Cursor | None:
 
 async def events(db: Any, epoch: str, after: int, limit: int, channel: str | None, subject: str | None) -> list[Event]:
     found = await db.fetch(
-        f"SELECT {rows.EVENT} FROM argus.journal WHERE n > $1 AND ($2::text IS NULL OR channel = $2) "  # noqa: S608
-        "AND ($3::text IS NULL OR subject = $3) ORDER BY n LIMIT $4",
+        f"SELECT {rows.EVENT} FROM argus.journal WHERE n > {_ABOVE_PRUNED} "  # noqa: S608
+        "AND ($2::text IS NULL OR channel = $2) AND ($3::text IS NULL OR subject = $3) ORDER BY n LIMIT $4",
         after,
         _optional(channel),
         _optional(subject),
@@ -154,8 +189,9 @@ async def last_events(
     db: Any, epoch: str, limit: int, channel: str | None, type: str | None, since: int
 ) -> list[Event]:
     found = await db.fetch(
-        f"SELECT {rows.EVENT} FROM argus.journal WHERE timestamp >= $1 AND ($2::text IS NULL OR channel = $2) "  # noqa: S608
-        "AND ($3::text IS NULL OR type = $3) ORDER BY n DESC LIMIT $4",
+        f"SELECT {rows.EVENT} FROM argus.journal WHERE n > {_ABOVE_PRUNED} AND timestamp >= $2 "  # noqa: S608
+        "AND ($3::text IS NULL OR channel = $3) AND ($4::text IS NULL OR type = $4) ORDER BY n DESC LIMIT $5",
+        0,
         since,
         _optional(channel),
         _optional(type),
@@ -208,6 +244,18 @@ async def conditions(db: Any, domain: str) -> dict[str, Condition]:
         "SELECT domain, subject, state, since FROM argus.conditions WHERE domain = $1", _text(domain)
     )
     return {row[1]: Condition(*row) for row in found}
+
+
+async def tallied(db: Any, domain: str, span: int, first: int, last: int) -> dict[str, Counts]:
+    found = await db.fetch(
+        f"SELECT subject, {rows.SUMS} FROM argus.tallies "  # noqa: S608
+        "WHERE span = $1 AND start BETWEEN $2 AND $3 AND domain = $4 GROUP BY subject",
+        span,
+        first,
+        last,
+        _text(domain),
+    )
+    return {row[0]: rows.counts(row[1:]) for row in found}
 
 
 def _text(value: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from argus.core.events import Event
 from argus.store import postgres_queries as queries
 from argus.store.postgres_opening import DEADLINE, connect, connect_alone, is_the_stores_fault
-from argus.store.records import Write
+from argus.store.records import Pruned, Write
 
 _AGAIN = 0.1
 
@@ -24,6 +24,7 @@ class Job:
     ready: list[queries.Ready] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     error: BaseException | None = None
+    pruned: Pruned = field(default_factory=Pruned)
 
 
 class Refused(Exception):
@@ -73,7 +74,7 @@ class Writer:
         newest = 0
         for job in jobs:
             try:
-                job.events = [event for one in job.ready if (event := await queries.carry_out(db, one))]
+                job.events = await self._carry_out(db, job)
             except Exception as error:
                 if is_the_stores_fault(error):
                     raise
@@ -82,6 +83,16 @@ class Writer:
             newest = job.events[-1].n if job.events else newest
         self._committing = transaction
         await db.execute(queries.commit(newest))
+
+    async def _carry_out(self, db: Any, job: Job) -> list[Event]:
+        events = []
+        for one in job.ready:
+            made = await queries.carry_out(db, one)
+            if isinstance(made, Event):
+                events.append(made)
+            elif made is not None:
+                job.pruned = made
+        return events
 
     async def was_committed(self, transaction: str, cause: BaseException) -> bool:
         """The answer to COMMIT was lost. An outcome that is on record must not be reported as missing: it would be

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from typing import Any
+from typing import Any, cast
 
 from argus.core.errors import ArgusError, Code
 from argus.core.events import Event
 from argus.core.redact import Redactor
-from argus.store import records, rows
-from argus.store.records import Act, Condition, Cursor, Incident
+from argus.store import pruning, records, rows
+from argus.store.records import Act, Condition, Counts, Cursor, Incident, Pruned
+
+_ABOVE_PRUNED = f"MAX(?, (SELECT CAST(value AS INTEGER) FROM settings WHERE key = '{rows.PRUNED}'))"  # noqa: S608
+"""In the question itself: a prune may come between two."""
 
 
-def carry_out(db: sqlite3.Connection, write: records.Write, epoch: str, now: int, redactor: Redactor) -> Event | None:
+def carry_out(
+    db: sqlite3.Connection, write: records.Write, epoch: str, now: int, redactor: Redactor
+) -> Event | Pruned | None:
     match write:
         case records.Append(draft, at):
             when = now if at is None else at
@@ -73,7 +78,26 @@ def carry_out(db: sqlite3.Connection, write: records.Write, epoch: str, now: int
                 "ON CONFLICT (name) DO UPDATE SET n = excluded.n, sending = excluded.sending",
                 (cursor.name, cursor.n, cursor.sending),
             )
+        case records.AddTallies(tallies):
+            db.executemany(
+                f"INSERT INTO tallies ({rows.TALLY}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "  # noqa: S608
+                "ON CONFLICT (span, start, domain, subject) DO UPDATE SET "
+                f"{rows.ADDED}, slowest = MAX(tallies.slowest, excluded.slowest)",
+                [rows.tally(one) for one in tallies],
+            )
+        case _:
+            return _prune(db, write)
     return None
+
+
+def _prune(db: sqlite3.Connection, order: records.Prune) -> Pruned:
+    steps = pruning.steps(order)
+    try:
+        sql, values = next(steps)
+        while True:
+            sql, values = steps.send(db.execute(sql.replace("$", "?").replace("argus.", ""), values).fetchall())
+    except StopIteration as ended:
+        return cast(Pruned, ended.value)
 
 
 def put_setting(db: sqlite3.Connection, key: str, value: Any) -> None:
@@ -97,16 +121,18 @@ def cursor(db: sqlite3.Connection, name: str) -> Cursor | None:
 
 
 def span(db: sqlite3.Connection) -> tuple[int, int]:
-    row = db.execute("SELECT COALESCE(MIN(n), 0), COALESCE(MAX(n), 0) FROM journal").fetchone()
-    return int(row[0]), int(row[1])
+    # Two questions: both ends asked for in one, SQLite would read the whole journal.
+    oldest, newest = (db.execute(f"SELECT COALESCE({end}(n), 0) FROM journal").fetchone()[0] for end in ("MIN", "MAX"))  # noqa: S608
+    pruned = setting(db, rows.PRUNED)
+    return (pruned + 1 if pruned else oldest), newest
 
 
 def events(
     db: sqlite3.Connection, epoch: str, after: int, limit: int, channel: str | None, subject: str | None
 ) -> list[Event]:
     found = db.execute(
-        f"SELECT {rows.EVENT} FROM journal WHERE n > ? AND (? IS NULL OR channel = ?) AND (? IS NULL OR subject = ?) "  # noqa: S608
-        "ORDER BY n LIMIT ?",
+        f"SELECT {rows.EVENT} FROM journal WHERE n > {_ABOVE_PRUNED} "  # noqa: S608
+        "AND (? IS NULL OR channel = ?) AND (? IS NULL OR subject = ?) ORDER BY n LIMIT ?",
         (after, channel, channel, subject, subject, limit),
     )
     return [rows.event(row, epoch) for row in found]
@@ -116,9 +142,9 @@ def last_events(
     db: sqlite3.Connection, epoch: str, limit: int, channel: str | None, type: str | None, since: int
 ) -> list[Event]:
     found = db.execute(
-        f"SELECT {rows.EVENT} FROM journal WHERE timestamp >= ? "  # noqa: S608
+        f"SELECT {rows.EVENT} FROM journal WHERE n > {_ABOVE_PRUNED} AND timestamp >= ? "  # noqa: S608
         "AND (? IS NULL OR channel = ?) AND (? IS NULL OR type = ?) ORDER BY n DESC LIMIT ?",
-        (since, channel, channel, type, type, limit),
+        (0, since, channel, channel, type, type, limit),
     )
     return [rows.event(row, epoch) for row in found][::-1]
 
@@ -154,3 +180,12 @@ def incident(db: sqlite3.Connection, id: str) -> Incident | None:
 def conditions(db: sqlite3.Connection, domain: str) -> dict[str, Condition]:
     found = db.execute("SELECT domain, subject, state, since FROM conditions WHERE domain = ?", (domain,))
     return {row[1]: Condition(*row) for row in found}
+
+
+def tallied(db: sqlite3.Connection, domain: str, span: int, first: int, last: int) -> dict[str, Counts]:
+    found = db.execute(
+        f"SELECT subject, {rows.SUMS} FROM tallies "  # noqa: S608
+        "WHERE span = ? AND start BETWEEN ? AND ? AND domain = ? GROUP BY subject",
+        (span, first, last, domain),
+    )
+    return {row[0]: rows.counts(row[1:]) for row in found}

@@ -10,6 +10,9 @@ from argus.core.clock import Stamp
 from argus.core.errors import ArgusError, Code
 from argus.core.events import Draft
 
+PIECE = 1000
+"""Rows that one prune takes away at most: an intent may be waiting for the same writer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Act:
@@ -59,6 +62,41 @@ class Cursor:
 
 
 @dataclass(frozen=True, slots=True)
+class Counts:
+    """What a number of checks saw. `timed` is how many had a latency, `latency` their sum, `slowest` the longest."""
+
+    up: int = 0
+    degraded: int = 0
+    down: int = 0
+    unknown: int = 0
+    timed: int = 0
+    latency: float = 0.0
+    slowest: float = 0.0
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(
+            self.up + other.up,
+            self.degraded + other.degraded,
+            self.down + other.down,
+            self.unknown + other.unknown,
+            self.timed + other.timed,
+            self.latency + other.latency,
+            max(self.slowest, other.slowest),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Checks of one subject in one bucket: `span` seconds from `start`, which is in seconds since 1970."""
+
+    span: int
+    start: int
+    domain: str
+    subject: str
+    counts: Counts
+
+
+@dataclass(frozen=True, slots=True)
 class Append:
     draft: Draft
     at: int | None = None
@@ -103,6 +141,82 @@ class PutCursor:
     cursor: Cursor
 
 
+@dataclass(frozen=True, slots=True)
+class AddTallies:
+    """Adds to what the buckets hold already. Many in one, because there are two for every service."""
+
+    tallies: tuple[Tally, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PruneEvents:
+    """Takes the oldest events away, in their order, up to the first that is younger than `before` (milliseconds).
+
+    The newest `keep` stay whatever a clock says, and never more than the newest `most`. An event from the future of
+    `now` was written by a clock that was wrong: it goes with its neighbours. What tells an open incident's story stays.
+    """
+
+    now: int
+    before: int
+    keep: int
+    most: int
+    piece: int = PIECE
+
+
+@dataclass(frozen=True, slots=True)
+class PruneStories:
+    """Takes away what an earlier prune left for incidents that were open then and are not any more."""
+
+    piece: int = PIECE
+
+
+@dataclass(frozen=True, slots=True)
+class PruneActs:
+    """Takes acts away that have their outcome and are older than `age` seconds, but the newest `keep` of each kind.
+
+    Their age is told as budgets tell it, so that a step of the wall clock makes none old that counts.
+    """
+
+    now: Stamp
+    age: float
+    keep: int
+    most: int
+    piece: int = PIECE
+
+
+@dataclass(frozen=True, slots=True)
+class PruneIncidents:
+    """Takes incidents away that ended before `before`, but the newest `keep`."""
+
+    before: float
+    keep: int
+    most: int
+    piece: int = PIECE
+
+
+@dataclass(frozen=True, slots=True)
+class PruneTallies:
+    """Takes the buckets of one span away that begin before `before`, but those of the newest `keep` beginnings."""
+
+    span: int
+    before: int
+    keep: int
+    most: int
+    piece: int = PIECE
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """What one piece of a prune came to; `more` when another may follow at once.
+
+    `up_to` is the number up to which the journal is now pruned, when this piece moved it.
+    """
+
+    rows: int = 0
+    more: bool = False
+    up_to: int = 0
+
+
 class Undecided(ArgusError):
     """The store was lost at the very end of a commit: nobody knows whether it is on record. `was_committed` will."""
 
@@ -111,4 +225,5 @@ class Undecided(ArgusError):
         self.transaction = transaction
 
 
-Write = Append | OpenAct | CloseAct | PutIncident | PutCondition | PutSetting | PutCursor
+Prune = PruneEvents | PruneStories | PruneActs | PruneIncidents | PruneTallies
+Write = Append | OpenAct | CloseAct | PutIncident | PutCondition | PutSetting | PutCursor | AddTallies | Prune

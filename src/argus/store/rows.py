@@ -8,11 +8,18 @@ from typing import Any
 
 from argus.core.clock import Stamp
 from argus.core.events import Event
-from argus.store.records import Act, Incident
+from argus.store.records import Act, Counts, Incident, Tally
 
 ACT = "id, kind, subject, boot_id, boot, wall, incident, intent, outcome, ended, detail"
 INCIDENT = "id, kind, subject, opened, closed, cause, data"
 EVENT = "n, timestamp, channel, type, subject, data"
+COUNTS = ("up", "degraded", "down", "unknown", "timed", "latency", "slowest")
+TALLY = ", ".join(("span", "start", "domain", "subject", *COUNTS))
+ADDED = ", ".join(f"{one} = tallies.{one} + excluded.{one}" for one in COUNTS[:-1])
+"""How a tally's counts get into a bucket that is there; the slowest is the greater of the two."""
+SUMS = ", ".join([*(f"SUM({one})" for one in COUNTS[:-1]), "MAX(slowest)"])
+PRUNED = "journal.pruned"
+"""The setting that says up to which number the journal was pruned."""
 
 
 def event(row: Sequence[Any], epoch: str) -> Event:
@@ -29,6 +36,16 @@ def act(row: Sequence[Any]) -> Act:
 def incident(row: Sequence[Any]) -> Incident:
     id, kind, subject, opened, closed, cause, data = row
     return Incident(id, kind, subject, opened, closed, cause, json.loads(data))
+
+
+def counts(values: Sequence[Any]) -> Counts:
+    """Sums come as PostgreSQL's exact numbers, which are not JSON's."""
+    up, degraded, down, unknown, timed, latency, slowest = values
+    return Counts(int(up), int(degraded), int(down), int(unknown), int(timed), float(latency), float(slowest))
+
+
+def tally(one: Tally) -> tuple[Any, ...]:
+    return (one.span, one.start, text(one.domain), text(one.subject), *(getattr(one.counts, name) for name in COUNTS))
 
 
 def text(value: str) -> str:

@@ -15,17 +15,18 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from argus.core.budget import MOST
 from argus.core.clock import Clock, SystemClock, milliseconds
 from argus.core.errors import ArgusError, Code
 from argus.core.events import Event
 from argus.core.redact import Redactor
 from argus.store import queries
 from argus.store.opening import open_files
-from argus.store.records import Act, Condition, Cursor, Incident, Write
+from argus.store.records import Act, Condition, Counts, Cursor, Incident, Prune, Pruned, Write
 
 T = TypeVar("T")
 log = logging.getLogger("argus")
@@ -43,6 +44,7 @@ class _Job:
     done: asyncio.Future[list[Event]]
     events: list[Event]
     error: BaseException | None = None
+    pruned: Pruned = field(default_factory=Pruned)
 
 
 class SqliteStore:
@@ -79,6 +81,12 @@ class SqliteStore:
             self._thread.start()
 
     async def commit(self, *writes: Write) -> list[Event]:
+        return (await self._submit(writes)).events
+
+    async def prune(self, order: Prune) -> Pruned:
+        return (await self._submit((order,))).pruned
+
+    async def _submit(self, writes: tuple[Write, ...]) -> _Job:
         if self._closed:
             raise ArgusError(Code.STORE_UNAVAILABLE, "the store is closed")
         job = _Job(writes, asyncio.get_running_loop().create_future(), [])
@@ -90,7 +98,8 @@ class SqliteStore:
                 self._jobs.put_nowait(job)
             except queue.Full:
                 raise ArgusError(Code.STORE_UNAVAILABLE, "the store does not keep up", waiting=_WAITING) from None
-        return await job.done
+        await job.done
+        return job
 
     async def was_committed(self, transaction: str) -> bool:
         return False  # a commit of SQLite that fails is taken back
@@ -124,7 +133,7 @@ class SqliteStore:
                 raise ArgusError(Code.STORE_UNAVAILABLE, "the store is closed")
             await self._changed.wait()
 
-    async def acts(self, *, kind: str, newest: int = 200) -> list[Act]:
+    async def acts(self, *, kind: str, newest: int = MOST) -> list[Act]:
         return await self._read(lambda db: queries.acts(db, kind, newest))
 
     async def open_acts(self) -> list[Act]:
@@ -140,6 +149,9 @@ class SqliteStore:
 
     async def conditions(self, domain: str) -> dict[str, Condition]:
         return await self._read(lambda db: queries.conditions(db, domain))
+
+    async def tallied(self, domain: str, span: int, first: int, last: int) -> dict[str, Counts]:
+        return await self._read(lambda db: queries.tallied(db, domain, span, first, last))
 
     async def setting(self, key: str) -> Any:
         return await self._read(lambda db: queries.setting(db, key))
@@ -215,9 +227,11 @@ class SqliteStore:
         db.execute("SAVEPOINT job")
         try:
             for write in job.writes:
-                event = queries.carry_out(db, write, self.epoch, milliseconds(self._clock.wall()), self._redactor)
-                if event is not None:
-                    job.events.append(event)
+                made = queries.carry_out(db, write, self.epoch, milliseconds(self._clock.wall()), self._redactor)
+                if isinstance(made, Event):
+                    job.events.append(made)
+                elif made is not None:
+                    job.pruned = made
         except Exception as error:
             # `type` and not isinstance: a damaged file is a plain DatabaseError, and a bad value a subclass of it.
             if isinstance(error, _THE_STORES_FAULT) or type(error) is sqlite3.DatabaseError:
@@ -237,6 +251,8 @@ class SqliteStore:
             if job.events:
                 self._newest = job.events[-1].n
                 self._oldest = self._oldest or job.events[0].n
+            if job.error is None and job.pruned.up_to:
+                self._forget(job.pruned.up_to)
             if job.done.cancelled():
                 continue
             if job.error is None:
@@ -244,6 +260,11 @@ class SqliteStore:
             else:
                 job.done.set_exception(job.error)
         self._wake()
+
+    def _forget(self, up_to: int) -> None:
+        self._oldest = up_to + 1
+        while self._recent and self._recent[0].n <= up_to:
+            self._recent.popleft()
 
     def _note(self, problem: str | None) -> None:
         """Said once when it begins and once when it is over, not at every commit that fails."""
