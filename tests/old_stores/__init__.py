@@ -19,9 +19,11 @@ from argus.core.events import Draft
 from argus.store.interface import Store
 from argus.store.records import (
     Act,
+    AddTallies,
     Append,
     CloseAct,
     Condition,
+    Counts,
     Cursor,
     Incident,
     OpenAct,
@@ -29,6 +31,7 @@ from argus.store.records import (
     PutCursor,
     PutIncident,
     PutSetting,
+    Tally,
     Write,
 )
 from tests.postgresql import PASSWORD, find_programs
@@ -66,6 +69,16 @@ SETTINGS = {
 CURSORS = (Cursor("notify:json-1a2b3c4d", 3), Cursor("notify:ntfy-99aa88bb", 2, sending=3))
 OUTCOME = CloseAct(CLOSED_ACT.id, "recovered", NOON + 95.5, {"exit": 0, "output": "started\n"})
 
+TALLIES = (
+    Tally(
+        3600, 1_789_999_200, "services", "api", Counts(up=55, degraded=2, down=3, timed=57, latency=1.5, slowest=0.25)
+    ),
+    Tally(
+        86400, 1_789_948_800, "services", "api", Counts(up=55, degraded=2, down=3, timed=57, latency=1.5, slowest=0.25)
+    ),
+    Tally(3600, 1_789_999_200, "services", "datenbank-ü", Counts(down=60, unknown=1)),
+)
+
 # By the version that introduced them; a store of version 2 holds those of 1 and 2.
 ROWS: dict[int, tuple[Write, ...]] = {
     1: (
@@ -85,6 +98,7 @@ ROWS: dict[int, tuple[Write, ...]] = {
         *(PutSetting(key, value) for key, value in SETTINGS.items()),
         *map(PutCursor, CURSORS),
     ),
+    2: (AddTallies(TALLIES),),
 }
 
 

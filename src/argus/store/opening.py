@@ -122,13 +122,16 @@ def _migrate(db: sqlite3.Connection) -> None:
     known = numbered.migrations("sqlite")
     version = int(db.execute("PRAGMA user_version").fetchone()[0])
     numbered.check_version(version, len(known))
-    for number, script in enumerate(known[version:], start=version + 1):
-        try:
-            db.executescript(f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;")
-        except sqlite3.Error:
-            if db.in_transaction:
-                db.execute("ROLLBACK")
-            raise
+    if version == len(known):
+        return
+    # All or none: whatever goes wrong, an older Argus can still open it.
+    script = "\n".join(known[version:])
+    try:
+        db.executescript(f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {len(known)};\nCOMMIT;")
+    except sqlite3.Error:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
 
 
 def _put_aside(path: Path, now: int) -> Path:
