@@ -69,6 +69,7 @@ SETTINGS = {
 CURSORS = (Cursor("notify:json-1a2b3c4d", 3), Cursor("notify:ntfy-99aa88bb", 2, sending=3))
 OUTCOME = CloseAct(CLOSED_ACT.id, "recovered", NOON + 95.5, {"exit": 0, "output": "started\n"})
 
+_SEEN = Counts(up=55, degraded=2, down=3, timed=57, latency=1.5, slowest=0.25)
 TALLIES = (
     Tally(
         3600, 1_789_999_200, "services", "api", Counts(up=55, degraded=2, down=3, timed=57, latency=1.5, slowest=0.25)

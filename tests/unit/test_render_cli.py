@@ -22,6 +22,7 @@ def service(name: str = "api", **more: Any) -> dict[str, Any]:
         "gate": None,
         "repairing": False,
         "pausedUntil": None,
+        "uptime": {"24h": None, "7d": None, "30d": None},
         **more,
     }
 
@@ -114,18 +115,27 @@ def test_status_says(change: dict[str, Any], line: str):
             "api      up                        x; paused until 2026-01-01T00:00:00.000Z",
             id="paused",
         ),
+        pytest.param(
+            service(uptime={"24h": 1.0, "7d": 0.5, "30d": None}), "api up 12.5 ms 100 % HTTP 200", id="always-up"
+        ),
+        pytest.param(
+            service(uptime={"24h": 0.999999, "7d": 1.0, "30d": 1.0}),
+            "api up 12.5 ms 99.99 % HTTP 200",
+            id="one-failure-is-never-rounded-away",
+        ),
+        pytest.param(service(uptime={"24h": 0.0, "7d": 1.0, "30d": 1.0}), "api up 12.5 ms 0 % HTTP 200", id="never-up"),
     ],
 )
 def test_a_row_of_the_table_of_services(one: dict[str, Any], row: str):
     lines = plain(show("services list", {"services": [one]}).text).split("\n")
-    assert lines[0].split() == ["SERVICE", "STATE", "LATENCY", "FAILURES", "SEEN"]
+    assert lines[0].split() == ["SERVICE", "STATE", "LATENCY", "UPTIME", "FAILURES", "SEEN"]
     assert lines[1].split() == row.split()
 
 
 def test_the_columns_of_the_table_stand_under_each_other():
     services = [service("a"), service("a-long-name", state="degraded", latencyMs=1234.5, failures=12)]
     lines = plain(show("services list", {"services": services}).text).split("\n")
-    for column in ("STATE", "LATENCY", "FAILURES", "SEEN"):
+    for column in ("STATE", "LATENCY", "UPTIME", "FAILURES", "SEEN"):
         place = lines[0].index(column)
         assert all(line[place - 2 : place] == "  " for line in lines)
     assert len({line.index("HTTP 200") for line in lines[1:]}) == 1

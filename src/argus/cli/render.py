@@ -46,7 +46,7 @@ def _table(rows: list[list[str]], widths_of: list[list[str]]) -> str:
 def _services(services: list[dict[str, Any]]) -> str:
     if not services:
         return "nothing is watched"
-    head = ["SERVICE", "STATE", "LATENCY", "UP 24H", "FAILURES", "SEEN"]
+    head = ["SERVICE", "STATE", "LATENCY", "UPTIME", "FAILURES", "SEEN"]
     plain, coloured = [head], [head]
     for one in services:
         latency = "" if one["latencyMs"] is None else f"{one['latencyMs']:g} ms"
