@@ -114,9 +114,9 @@ class History:
         self._leaving: _Book = {}
         """What a flush has taken over and not written yet."""
         self._flushing = asyncio.Lock()
-        self._known: tuple[Mapping[str, Counts], ...] = ({}, {}, {})
+        self._known: tuple[Mapping[str, Counts], ...] | None = None
         self._is_fresh = False
-        self._asking = asyncio.Lock()
+        self._asking: asyncio.Future[None] | None = None
 
     def take(self, name: str, observation: Observation) -> None:
         _put(self._counted, bucket(observation.wall, HOUR), name).add(observation.seen)
@@ -139,15 +139,19 @@ class History:
                 self._take_back()
 
     async def uptimes(self, names: Iterable[str]) -> dict[str, Uptime]:
-        wall = self._clock.wall()
-        await self._learn(wall)
-        return {name: Uptime(*(self._share(name, place, wall) for place in range(len(WINDOWS)))) for name in names}
+        """What the store holds and what waits for it. Nothing at all before the store was heard: half of it would
+        be wrong."""
+        await self._learn()
+        if self._known is None:
+            return dict.fromkeys(names, Uptime())
+        wall, windows = self._clock.wall(), tuple(zip(WINDOWS, self._known, strict=True))
+        return {name: Uptime(*(self._share(name, *one, wall) for one in windows)) for name in names}
 
-    def _share(self, name: str, place: int, wall: float) -> float | None:
-        counts = self._known[place].get(name, Counts())
+    def _share(self, name: str, window: Window, known: Mapping[str, Counts], wall: float) -> float | None:
+        counts = known.get(name, Counts())
         for book in (self._counted, self._leaving):
             for hour, names in book.items():
-                if name in names and WINDOWS[place].holds(hour, wall):
+                if name in names and window.holds(hour, wall):
                     counts += names[name].counts()
         return share(counts)
 
@@ -179,24 +183,28 @@ class History:
         for hour in sorted(self._counted)[:-_UNWRITTEN]:
             log.warning("the counts of %d services over an hour could not be written", len(self._counted.pop(hour)))
 
-    async def _learn(self, wall: float) -> None:
-        """Asks the store for all services together, once after every time that something was written."""
+    async def _learn(self) -> None:
+        """Asks the store for all services together, once after every time that something was written.
+
+        Whoever is first asks for all who come meanwhile. The answer is kept, even when nobody waits for it any more.
+        """
+        asking = self._asking
+        if asking is None or asking.done():
+            if self._is_fresh:
+                return
+            asking = self._asking = asyncio.ensure_future(self._ask())
+        await asyncio.wait([asking], timeout=_PATIENCE)
+        if asking.done():
+            asking.result()
+
+    async def _ask(self) -> None:
+        # Before the answer: what is written while it is on its way makes it stale.
+        self._is_fresh = True
+        wall = self._clock.wall()
         try:
-            async with asyncio.timeout(_PATIENCE), self._asking:
-                if self._is_fresh:
-                    return
-                # Before the answer: what is written while it is on its way makes it stale.
-                self._is_fresh = True
-                try:
-                    self._known = tuple(
-                        [await self._store.tallied(DOMAIN, one.span, *one.starts(wall)) for one in WINDOWS]
-                    )
-                except BaseException:
-                    self._is_fresh = False
-                    raise
-        except TimeoutError:
-            log.warning("the store did not say within %g s how the services fared; the last known is shown", _PATIENCE)
+            self._known = tuple([await self._store.tallied(DOMAIN, one.span, *one.starts(wall)) for one in WINDOWS])
         except ArgusError as error:
+            self._is_fresh = False
             if error.code is not Code.STORE_UNAVAILABLE:
                 raise
 

@@ -139,10 +139,18 @@ def _tallies(order: records.PruneTallies) -> Steps:
         return Pruned()
     # A clock that ran ahead does not empty the record, and one that jumps about does not fill it.
     before = max(min(order.before, kept[0][0]), cap[0][0] if cap else 0)
-    key = "span, start, domain, subject"
-    gone = yield (
-        f"DELETE FROM argus.tallies WHERE ({key}) IN (SELECT {key} FROM argus.tallies "  # noqa: S608
-        "WHERE span = $1 AND start < $2 LIMIT $3) RETURNING start",
-        (order.span, before, order.piece),
+    ((start,),) = yield "SELECT MIN(start) FROM argus.tallies WHERE span = $1", (order.span,)
+    if start >= before:
+        return Pruned()
+    # One beginning at a time, from its first row to the one that stands behind the piece: the key says where both are.
+    end = yield (
+        "SELECT domain, subject FROM argus.tallies WHERE span = $1 AND start = $2 "
+        "ORDER BY domain, subject LIMIT 1 OFFSET $3",
+        (order.span, start, order.piece),
     )
-    return Pruned(len(gone), more=len(gone) == order.piece)
+    in_piece = "AND (domain, subject) < ($3, $4) " if end else ""
+    gone = yield (
+        f"DELETE FROM argus.tallies WHERE span = $1 AND start = $2 {in_piece}RETURNING start",  # noqa: S608
+        (order.span, start, *(end[0] if end else ())),
+    )
+    return Pruned(len(gone), more=True)

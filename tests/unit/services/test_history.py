@@ -89,7 +89,9 @@ class Store:
 
     def __init__(self, clock: FakeClock) -> None:
         self.real = SqliteStore(None, clock=clock, inline=True)
-        self.is_full = self.hangs = False
+        self.is_full = False
+        self.answers = asyncio.Event()
+        self.answers.set()
         self.asked = self.commits = 0
 
     async def commit(self, *writes: Any) -> Any:
@@ -100,8 +102,7 @@ class Store:
         return await self.real.commit(*writes)
 
     async def tallied(self, *asked: Any) -> Any:
-        if self.hangs:
-            await asyncio.Event().wait()
+        await self.answers.wait()
         if self.is_full:
             raise ArgusError(Code.STORE_UNAVAILABLE, "the disk is full")
         self.asked += 1
@@ -207,6 +208,7 @@ async def test_ten_thousand_services_are_written_in_pieces(rig: Rig):
 @simulated
 async def test_counts_wait_while_the_store_cannot_be_written(rig: Rig):
     running = asyncio.ensure_future(rig.history.run())
+    await rig.uptime()
     rig.store.is_full = True
     for _ in range(5):
         rig.see(UP, DOWN)
@@ -260,11 +262,27 @@ async def test_the_store_is_asked_once_for_all_and_again_only_after_something_wa
 
 
 @simulated
-async def test_a_store_that_never_answers_holds_nobody_up(rig: Rig):
+async def test_a_store_that_does_not_answer_holds_nobody_up(rig: Rig):
     rig.see(UP)
-    rig.store.hangs = True
+    rig.store.answers.clear()
     async with asyncio.timeout(2):
-        assert await rig.uptime() == Uptime(1.0, 1.0, 1.0)
-    rig.store.hangs = False
-    await rig.uptime()
+        assert await rig.uptime() == Uptime(None, None, None), "what was before is not known"
+    rig.store.answers.set()
+    await asyncio.sleep(1)
+    assert rig.store.asked == len(WINDOWS), "the answer that came late is kept"
+    assert await rig.uptime() == Uptime(1.0, 1.0, 1.0)
     assert rig.store.asked == len(WINDOWS)
+
+
+@simulated
+async def test_the_last_known_is_shown_while_the_store_does_not_answer(rig: Rig):
+    rig.see(UP)
+    await rig.history.flush()
+    await rig.uptime()
+    rig.see(DOWN)
+    await rig.history.flush()
+    rig.see(DOWN)
+    rig.store.answers.clear()
+    assert await rig.uptime() == Uptime(0.5, 0.5, 0.5)
+    rig.store.answers.set()
+    assert await rig.uptime() == Uptime(1 / 3, 1 / 3, 1 / 3)
