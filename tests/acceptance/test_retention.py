@@ -111,6 +111,7 @@ def event_number(event: dict[str, Any]) -> int:
     return int(str(event["id"]).rpartition("-")[2])
 
 
+@pytest.mark.req("INFRA-01.7")
 def test_the_uptime_of_a_service_is_shown_and_survives_a_restart(argus: Argus, web: WebServer) -> None:
     argus.configure([web.service()])
     argus.up()

@@ -12,7 +12,7 @@ from argus.core.redact import Redactor
 from argus.store import pruning, records, rows
 from argus.store.records import Act, Condition, Counts, Cursor, Incident, Pruned
 
-_ABOVE_PRUNED = f"MAX(?, (SELECT CAST(value AS INTEGER) FROM settings WHERE key = '{rows.PRUNED}'))"  # noqa: S608
+_ABOVE_PRUNED = f"MAX(?, COALESCE((SELECT CAST(value AS INTEGER) FROM settings WHERE key = '{rows.PRUNED}'), 0))"  # noqa: S608
 """In the question itself: a prune may come between two."""
 
 
