@@ -9,6 +9,7 @@ from argus.api.answers import Errors
 from argus.api.sse import EventStream
 from argus.core.events import Draft
 from argus.core.redact import Redactor
+from argus.live import Live
 from argus.store.records import Append, Incident, PruneEvents, PutIncident
 from argus.store.sqlite import SqliteStore
 from argus.testing import FakeClock
@@ -42,7 +43,8 @@ async def test_a_reader_that_is_overtaken_by_a_prune_is_told_and_goes_on_with_wh
         "headers": [(b"last-event-id", f"{store.epoch}-0".encode())],
         "query_string": b"follow=false",
     }
-    stream = EventStream(store, clock, Errors(clock, Redactor()), asyncio.Event())
+    live = Live(clock, Redactor())
+    stream = EventStream(store, live, clock, Errors(clock, Redactor()), asyncio.Event())
     await stream(scope, receive, send)  # type: ignore[arg-type]
     lines = re.findall(rb"id: \w+-(\d+)\nevent: ([\w:]+)\n", b"".join(said))
     expected = [*((n, "c:t") for n in range(1, 501)), (2900, "reset"), *((n, "c:t") for n in range(2901, 3001))]

@@ -15,7 +15,7 @@ from argus.core.errors import ArgusError, Code
 from argus.loops import log
 from argus.services.model import Observation, Seen, Status
 from argus.store.interface import Store
-from argus.store.records import AddTallies, Counts, Tally
+from argus.store.records import AddTallies, Counts, Tally, Undecided
 
 DOMAIN = "services"
 HOUR, DAY = 3600, 86400
@@ -168,6 +168,9 @@ class History:
         days = [Tally(DAY, bucket(one.start, DAY), DOMAIN, one.subject, one.counts) for one in piece]
         try:
             await self._store.commit(AddTallies((*piece, *days)))
+        except Undecided:
+            # Perhaps it is on record: a minute of counts lost is better than one that counts twice.
+            raise
         except ArgusError:
             for one in piece:
                 _put(self._leaving, one.start, one.subject).join(one.counts)

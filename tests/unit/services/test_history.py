@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from argus.core.errors import ArgusError, Code
 from argus.services.history import DAY, DOMAIN, HOUR, WINDOWS, History, Uptime, Window, bucket, share
 from argus.services.model import Observation, Seen, Status
-from argus.store.records import Counts
+from argus.store.records import Counts, Undecided
 from argus.store.sqlite import SqliteStore
 from argus.testing import FakeClock, SimulatedLoop, run_simulated
 
@@ -89,7 +89,7 @@ class Store:
 
     def __init__(self, clock: FakeClock) -> None:
         self.real = SqliteStore(None, clock=clock, inline=True)
-        self.is_full = False
+        self.is_full = self.is_lost_at_the_end = False
         self.answers = asyncio.Event()
         self.answers.set()
         self.asked = self.commits = 0
@@ -99,7 +99,10 @@ class Store:
             raise ArgusError(Code.STORE_UNAVAILABLE, "the disk is full")
         self.commits += 1
         await asyncio.sleep(0)
-        return await self.real.commit(*writes)
+        events = await self.real.commit(*writes)
+        if self.is_lost_at_the_end:
+            raise Undecided("the store was lost", "4711")
+        return events
 
     async def tallied(self, *asked: Any) -> Any:
         await self.answers.wait()
@@ -234,6 +237,18 @@ async def test_a_store_that_cannot_be_written_for_long_does_not_fill_the_memory(
     await rig.history.flush()
     kept = [hours for hours in range(100, 0, -1) if await rig.written(HOUR, NOON - hours * HOUR)]
     assert kept == [3, 2, 1]
+
+
+@simulated
+async def test_what_may_be_on_record_is_not_counted_twice(rig: Rig):
+    rig.see(UP)
+    rig.store.is_lost_at_the_end = True
+    with pytest.raises(Undecided):
+        await rig.history.flush()
+    rig.store.is_lost_at_the_end = False
+    await rig.history.flush()
+    (counts,) = (await rig.written(HOUR, NOON)).values()
+    assert counts.up == 1
 
 
 @simulated
