@@ -1,6 +1,8 @@
 """What is taken away when, as values."""
 
+import asyncio
 import itertools
+from collections.abc import Awaitable, Callable
 
 import pytest
 from hypothesis import given
@@ -8,9 +10,13 @@ from hypothesis import strategies as st
 
 from argus.core.budget import MOST
 from argus.core.clock import Stamp
-from argus.retention import orders
+from argus.core.errors import ArgusError, Code
+from argus.core.events import Draft
+from argus.retention import Retention, orders
 from argus.store.pruning import pruned_up_to
-from argus.store.records import PruneActs, PruneEvents, PruneIncidents, PruneTallies
+from argus.store.records import Append, Prune, PruneActs, Pruned, PruneEvents, PruneIncidents, PruneTallies
+from argus.store.sqlite import SqliteStore
+from argus.testing import FakeClock, SimulatedLoop, run_simulated
 
 NOW = Stamp("boot", 500.0, 1_800_000_000.0)
 DAY = 86_400
@@ -70,3 +76,71 @@ def test_buckets_have_an_age_of_their_own():
     assert isinstance(days, PruneTallies)
     assert (hours.span, NOW.wall - hours.before) == (3600, 48 * 3600)
     assert (days.span, NOW.wall - days.before) == (DAY, 400 * DAY)
+
+
+class Store:
+    """The real one, which may be away."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        self.real = SqliteStore(None, clock=clock, inline=True)
+        self.is_away = False
+
+    async def prune(self, order: Prune) -> Pruned:
+        if self.is_away:
+            raise ArgusError(Code.STORE_UNAVAILABLE, "the disk is full")
+        return await self.real.prune(order)
+
+    async def write(self, count: int) -> None:
+        await self.real.commit(*(Append(Draft("c", "t")) for _ in range(count)))
+
+
+def simulated(story: Callable[[Store, FakeClock], Awaitable[None]]) -> Callable[[], None]:
+    def test() -> None:
+        async def play(loop: SimulatedLoop) -> None:
+            clock = FakeClock(loop)
+            store = Store(clock)
+            running = asyncio.ensure_future(Retention(store, clock, 90.0 * DAY).run())  # type: ignore[arg-type]
+            await story(store, clock)
+            assert not running.done()
+            running.cancel()
+
+        run_simulated(play)
+
+    test.__name__, test.__qualname__ = story.__name__, story.__name__
+    return test
+
+
+@simulated
+async def test_it_prunes_shortly_after_the_start_and_every_hour(store: Store, clock: FakeClock):
+    await store.write(10_000)
+    clock.step(100.0 * DAY)
+    await store.write(2_500)
+    await asyncio.sleep(60)
+    assert (await store.real.span())[0] == 2_501, "in as many pieces as it takes"
+    await store.write(7)
+    await asyncio.sleep(3600)
+    assert (await store.real.span())[0] == 2_508
+    assert [event.type for event in await store.real.last_events(5)] == ["t"] * 5, "and records nothing of its own"
+
+
+@simulated
+async def test_it_goes_on_when_the_store_is_back(store: Store, clock: FakeClock):
+    await store.write(10_001)
+    clock.step(100.0 * DAY)
+    store.is_away = True
+    await asyncio.sleep(60)
+    store.is_away = False
+    await asyncio.sleep(3600)
+    assert (await store.real.span())[0] == 2
+
+
+def test_the_log_says_what_went(caplog: pytest.LogCaptureFixture):
+    @simulated
+    async def story(store: Store, clock: FakeClock) -> None:
+        await store.write(10_003)
+        clock.step(100.0 * DAY)
+        await asyncio.sleep(7300)
+
+    with caplog.at_level("INFO", logger="argus"):
+        story()
+    assert [record.getMessage() for record in caplog.records if record.name == "argus"] == ["pruned 3 events"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from pydantic import Field
 
 from argus.core.clock import rfc3339
@@ -12,7 +10,7 @@ from argus.ops.caller import Scope
 from argus.ops.house import House
 from argus.ops.operation import Answer, Ask, operation
 from argus.schema import Name, PositiveDuration
-from argus.services.history import Uptime
+from argus.services.history import Uptime, rounded
 from argus.services.watch import describe
 
 
@@ -77,13 +75,8 @@ class PauseState(Answer):
 
 
 def view(house: House, name: str, uptime: Uptime) -> ServiceView:
-    shares = {"24h": _shown(uptime.day), "7d": _shown(uptime.week), "30d": _shown(uptime.month)}
+    shares = {"24h": rounded(uptime.day), "7d": rounded(uptime.week), "30d": rounded(uptime.month)}
     return ServiceView.model_validate({**describe(house.watch, name, house.clock.wall()), "uptime": shares})
-
-
-def _shown(share: float | None) -> float | None:
-    # Down, not to the nearest: 1 means that every single check found it alive.
-    return None if share is None else math.floor(share * 1_000_000) / 1_000_000
 
 
 async def views(house: House, *names: str) -> list[ServiceView]:

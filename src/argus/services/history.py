@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -67,6 +68,11 @@ def share(counts: Counts) -> float | None:
     alive = counts.up + counts.degraded
     judged = alive + counts.down
     return alive / judged if judged else None
+
+
+def rounded(share: float | None) -> float | None:
+    """Down, not to the nearest: 1 means that every single check found it alive."""
+    return None if share is None else math.floor(share * 1_000_000) / 1_000_000
 
 
 class _Running:

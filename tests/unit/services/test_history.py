@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from argus.core.errors import ArgusError, Code
-from argus.services.history import DAY, DOMAIN, HOUR, WINDOWS, History, Uptime, Window, bucket, share
+from argus.services.history import DAY, DOMAIN, HOUR, WINDOWS, History, Uptime, Window, bucket, rounded, share
 from argus.services.model import Observation, Seen, Status
 from argus.store.records import Counts, Undecided
 from argus.store.sqlite import SqliteStore
@@ -57,6 +57,14 @@ def test_the_day_of_an_hour_is_the_day_of_every_moment_in_it(wall: float):
 )
 def test_the_share_of_checks_that_found_it_alive(counts: Counts, expected: float | None):
     assert share(counts) == expected
+
+
+@pytest.mark.parametrize(
+    ("exact", "shown"),
+    [(None, None), (1.0, 1.0), (0.0, 0.0), (1 - 1e-9, 0.999999), (2 / 3, 0.666666), (0.75, 0.75)],
+)
+def test_a_share_is_rounded_down(exact: float | None, shown: float | None):
+    assert rounded(exact) == shown
 
 
 seen = st.builds(Counts, *[st.integers(0, 10**6)] * 5, st.floats(0, 1e6), st.floats(0, 1e3))
