@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 from argus.core.clock import Clock, SystemClock, milliseconds
 from argus.core.errors import ArgusError, Code
 from argus.core.events import Event
+from argus.core.failpoints import Place, reach
 from argus.core.redact import Redactor
 from argus.store import queries
 from argus.store.opening import open_files
@@ -200,7 +201,9 @@ class SqliteStore:
             db.execute("BEGIN IMMEDIATE")
             for job in batch:
                 self._carry_out(db, job)
+            reach(Place.COMMITTING)
             db.execute("COMMIT")
+            reach(Place.COMMITTED)
         except sqlite3.Error as error:
             with contextlib.suppress(sqlite3.Error):
                 db.execute("ROLLBACK")
