@@ -88,7 +88,8 @@ def told_once_or_marked(hook: Hook) -> None:
 
 
 def prepare(argus: Argus, web: WebServer, hook: Hook, *steps: str, store: str = "", autonomy: str = "moderate") -> None:
-    argus.configure([web.service(*steps, interval="100ms")], channels=[hook.url], verifyAfter="300ms", autonomy=autonomy)
+    service = web.service(*steps, interval="100ms")
+    argus.configure([service], channels=[hook.url], verifyAfter="300ms", autonomy=autonomy)
     if store:
         argus.env["ARGUS_STORE"] = store
 

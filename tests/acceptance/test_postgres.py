@@ -126,6 +126,17 @@ def test_two_on_one_database_are_refused_like_two_on_one_file(argus: Argus, data
     second.down()
 
 
+def test_a_store_of_a_newer_argus_is_refused_and_left_as_it_is(argus: Argus, postgres: Server, database: str) -> None:
+    argus.configure()
+    use_store(argus, database)
+    argus.up()
+    argus.down()
+    postgres.execute(database, "UPDATE argus.version SET version = 99")
+    refused = argus.cli("up", "--detach", "--json")
+    assert (refused.code, refused.error["code"]) == (1, "STORE_UNAVAILABLE")
+    assert refused.error["details"]["storeVersion"] == 99
+
+
 @pytest.mark.parametrize("place", ["file", "environment"])
 @pytest.mark.parametrize("wrong", ["password", "port"])
 def test_a_server_that_cannot_be_used_is_said_at_the_start_without_the_secret(
