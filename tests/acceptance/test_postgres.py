@@ -123,6 +123,7 @@ def test_two_on_one_database_are_refused_like_two_on_one_file(argus: Argus, data
     use_store(second, database)
     refused = second.cli("up", "--detach", "--json")
     assert (refused.code, refused.error["code"]) == (1, "ALREADY_RUNNING")
+    assert refused.error["details"]["pid"] == argus.pid, "it says who holds it"
     argus.kill()
     second.up()
     second.down()
