@@ -100,7 +100,7 @@ def test_what_someone_else_wrote_signals_nobody_and_gets_no_token(argus: Argus, 
             innocent.send_signal(signal.SIGKILL)
 
 
-@pytest.mark.parametrize("open_to", [0o777, 0o775, 0o770, 0o1777])
+@pytest.mark.parametrize("open_to", [0o777, 0o775, 0o770, 0o1777], ids=oct)
 def test_a_used_folder_that_others_could_write_to_is_refused_until_somebody_has_looked(
     argus: Argus, open_to: int
 ) -> None:
@@ -112,7 +112,7 @@ def test_a_used_folder_that_others_could_write_to_is_refused_until_somebody_has_
     argus.up()
 
 
-@pytest.mark.parametrize("open_to", [0o755, 0o750, 0o711])
+@pytest.mark.parametrize("open_to", [0o755, 0o750, 0o711], ids=oct)
 def test_a_folder_that_others_could_look_into_is_closed_again_and_that_is_said(argus: Argus, open_to: int) -> None:
     token = used(argus).token
     argus.home.chmod(open_to)
@@ -127,7 +127,7 @@ def test_a_folder_that_others_could_look_into_is_closed_again_and_that_is_said(a
     assert argus.up()["notices"] == []
 
 
-@pytest.mark.parametrize("open_to", [0o777, 0o755])
+@pytest.mark.parametrize("open_to", [0o777, 0o755], ids=oct)
 def test_an_empty_folder_is_taken_and_closed(argus: Argus, open_to: int) -> None:
     argus.configure()
     argus.home.mkdir()
@@ -136,7 +136,7 @@ def test_an_empty_folder_is_taken_and_closed(argus: Argus, open_to: int) -> None
     assert mode(argus.home) == 0o700
 
 
-@pytest.mark.parametrize("open_to", [0o644, 0o640, 0o604])
+@pytest.mark.parametrize("open_to", [0o644, 0o640, 0o604], ids=oct)
 def test_a_token_that_others_could_read_is_no_longer_good(argus: Argus, open_to: int) -> None:
     before = used(argus).token
     (argus.home / "token").chmod(open_to)
