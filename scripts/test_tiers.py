@@ -57,12 +57,13 @@ class Tier:
 
 
 POSTGRES = Need(program="postgres", package="postgresql", places=("/usr/lib/postgresql/*/bin",), partly=True)
+FAKETIME = Need(program="faketime", package="faketime", partly=True)
 
 TIERS = (
     Tier("unit", "tests/unit", workers=2),
     Tier("contract", "tests/contract", needs=(POSTGRES,)),
     Tier("integration", "tests/integration", needs=(POSTGRES,)),
-    Tier("acceptance", "tests/acceptance", workers=2, needs=(POSTGRES,)),
+    Tier("acceptance", "tests/acceptance", workers=2, needs=(POSTGRES, FAKETIME)),
     Tier("simulation", "tests/simulation"),
 )
 

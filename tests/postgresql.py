@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import glob
 import itertools
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import asyncpg
+import psutil
 
 PASSWORD = "canary-of-the-database"
 _LIMIT = 60
@@ -74,6 +77,23 @@ class Server:
 
     def url(self, database: str, *, password: str = PASSWORD, folder: Path | None = None) -> str:
         return f"postgresql://argus:{password}@/{database}?host={folder or self.folder}"
+
+    def execute(self, url: str, sql: str) -> None:
+        """In a database of `new_database`."""
+        asyncio.run(self._execute(url.rpartition("?")[0].rpartition("/")[2], sql))
+
+    def freeze(self) -> None:
+        """The server and everybody who works for it: a stopped postmaster alone only takes no new connections."""
+        self._signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: int) -> None:
+        master = psutil.Process(self.pid)
+        for process in (master, *master.children(recursive=True)):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.send_signal(number)
 
     async def _execute(self, database: str, sql: str) -> None:
         db = await asyncpg.connect(user="postgres", database=database, host=str(self.folder))

@@ -19,7 +19,8 @@ from argus.config import Config
 from argus.core.clock import Clock, SystemClock
 from argus.core.errors import ArgusError, Code
 from argus.core.redact import Redactor
-from argus.host import channels, files, ports
+from argus.host import channels, files, ports, state_folder
+from argus.loops import log
 from argus.ops.house import Facts, Setup
 from argus.services.checks.base import Service
 from argus.store import named, opening
@@ -75,14 +76,17 @@ async def prepare(options: Options) -> AsyncIterator[Ground]:
     with contextlib.ExitStack() as cleanup:
         lock = InstanceLock(options.home / "argus.lock")
         with _usable(options.home):
-            files.private_folder(options.home)
+            state_folder.make(options.home)
             lock.take()
+            closed = state_folder.close(options.home)
         cleanup.callback(lock.release)
         stand_in_folder_of(options.config, options.home)
         redactor, clock = Redactor(), SystemClock()
         redactor.learn_environment(os.environ)
         with _usable(options.home):
             logs.set_up(options.home / "logs" if options.detached else None, redactor)
+        for notice in closed:
+            log.warning("%s", notice)
         loaded = config.load(options.config, port=options.port)
         check(loaded, redactor)
         host = options.host or loaded.server.host
@@ -101,7 +105,7 @@ async def prepare(options: Options) -> AsyncIterator[Ground]:
             started=clock.wall(),
         )
         file = str(options.config) if options.config else None
-        setup = Setup(file, file is None, (*loaded.notices(), *exposed(host)))
+        setup = Setup(file, file is None, (*closed, *loaded.notices(), *exposed(host)))
         store = await _open_store(loaded, options.home, clock, redactor, cleanup)
         try:
             yield Ground(options, loaded, services, facts, setup, host, listener, store, clock, redactor, token, lock)
@@ -163,6 +167,7 @@ async def _open_store(
     # Two homes may name one store: the budget and the acts are the store's, so it has a lock of its own.
     lock = InstanceLock(path.with_name(f"{path.name}.lock"), "store")
     with _usable(path.parent):
+        state_folder.check_owner(path)
         lock.take()
     cleanup.callback(lock.release)
     return SqliteStore(path, clock=clock, redactor=redactor, is_ours=is_ours)
@@ -175,7 +180,6 @@ def _store_url(loaded: Config) -> str:
 def _token(folder: Path) -> str:
     path = folder / "token"
     if path.exists():
-        path.chmod(0o600)
         kept = path.read_text(encoding="utf-8").strip()
         if kept:
             return kept

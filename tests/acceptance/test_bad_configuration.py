@@ -107,6 +107,7 @@ def test_a_port_in_use_names_its_holder_and_nothing_is_left(argus: Argus) -> Non
     assert argus.find() is None
 
 
+@pytest.mark.fault("ST5")
 def test_a_second_daemon_on_the_same_state_folder_is_refused_and_the_first_goes_on(
     argus: Argus, web: WebServer
 ) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import http.client
 import json
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
+import psutil
 import pytest
 
 from tests.acceptance.harness import DEADLINE, PROGRAM, Argus, WebServer, eventually, is_alive
@@ -133,6 +135,61 @@ def test_hundreds_of_idle_connections_take_neither_the_daemon_nor_its_checks(sha
         eventually(lambda: kept.get("/api/services/web")["lastCheck"] > before, "checks go on")
         assert kept.get("/api/services/web")["state"] == "up"
     eventually(lambda: answers(shared), "there is room again")
+    goes_on(shared)
+
+
+@contextlib.contextmanager
+def room_for(descriptors: int) -> Iterator[None]:
+    """In this process, which is the crowd."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < descriptors:
+        pytest.skip(f"a crowd needs {descriptors} descriptors, and this process may have {hard}")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, descriptors), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+class Visitor:
+    """Somebody with a question, who comes anew each time, in the middle of the crowd."""
+
+    def __init__(self, argus: Argus) -> None:
+        self.answers: list[int] = []
+        self._argus = argus
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._ask)
+
+    def _ask(self) -> None:
+        while not self._over.wait(0.02):
+            try:
+                self.answers.append(self._argus.rest("GET", "/api/state").status)
+            except (OSError, http.client.HTTPException):
+                self.answers.append(0)
+
+    def __enter__(self) -> Visitor:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+
+def test_ten_thousand_idle_connections_keep_nobody_out_and_take_no_more_than_their_share(shared: Argus) -> None:
+    daemon = psutil.Process(shared.pid)
+    memory, most = daemon.memory_info().rss, 0
+    with room_for(11_000), contextlib.ExitStack() as crowd:
+        with Visitor(shared) as visitor:
+            for place in range(10_000):
+                crowd.enter_context(connect(shared))
+                if place % 250 == 0:
+                    most = max(most, daemon.num_fds())
+            seen = len(visitor.answers)
+            eventually(lambda: len(visitor.answers) >= seen + 20, "questions are answered while the crowd stands there")
+        assert set(visitor.answers) == {200}
+        assert max(most, daemon.num_fds()) < 512 + 100
+        assert daemon.memory_info().rss - memory < 32 * _MEBIBYTE
     goes_on(shared)
 
 

@@ -44,6 +44,7 @@ def other(tmp_path: Path) -> Iterator[Argus]:
     one.end()
 
 
+@pytest.mark.fault("ST5")
 def test_two_state_folders_on_one_store_are_two_daemons_too_many(argus: Argus, other: Argus, tmp_path: Path) -> None:
     for one in (argus, other):
         one.write(f"server: {{port: 0}}\nautonomy: observe\nstore: {{url: 'sqlite://{tmp_path}/shared.db'}}\n")
@@ -51,6 +52,7 @@ def test_two_state_folders_on_one_store_are_two_daemons_too_many(argus: Argus, o
     for words in (("up", "--detach", "--json"), ("up", "--json")):
         refused = other.cli(*words, timeout=DEADLINE)
         assert (refused.code, refused.error["code"]) == (1, "ALREADY_RUNNING")
+        assert refused.error["details"]["pid"] == argus.pid, "it says who holds it"
     assert other.find() is None
     assert is_alive(argus.pid)
     assert argus.cli("autonomy", "cautious", "--json").json == {"level": "cautious"}

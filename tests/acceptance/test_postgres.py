@@ -64,6 +64,7 @@ def test_killed_in_the_middle_of_an_act_the_record_has_its_one_outcome(
     assert web.runs == 1
 
 
+@pytest.mark.fault("ST2")
 async def test_the_server_goes_and_comes_and_argus_stays(
     argus: Argus, web: WebServer, postgres: Server, database: str
 ) -> None:
@@ -112,6 +113,7 @@ async def test_an_outage_that_comes_and_goes_while_the_server_is_away_is_on_reco
     assert web.runs == 0
 
 
+@pytest.mark.fault("ST5")
 def test_two_on_one_database_are_refused_like_two_on_one_file(argus: Argus, database: str, tmp_path: Path) -> None:
     argus.configure()
     use_store(argus, database)
@@ -121,9 +123,21 @@ def test_two_on_one_database_are_refused_like_two_on_one_file(argus: Argus, data
     use_store(second, database)
     refused = second.cli("up", "--detach", "--json")
     assert (refused.code, refused.error["code"]) == (1, "ALREADY_RUNNING")
+    assert refused.error["details"]["pid"] == argus.pid, "it says who holds it"
     argus.kill()
     second.up()
     second.down()
+
+
+def test_a_store_of_a_newer_argus_is_refused_and_left_as_it_is(argus: Argus, postgres: Server, database: str) -> None:
+    argus.configure()
+    use_store(argus, database)
+    argus.up()
+    argus.down()
+    postgres.execute(database, "UPDATE argus.version SET version = 99")
+    refused = argus.cli("up", "--detach", "--json")
+    assert (refused.code, refused.error["code"]) == (1, "STORE_UNAVAILABLE")
+    assert refused.error["details"]["storeVersion"] == 99
 
 
 @pytest.mark.parametrize("place", ["file", "environment"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import json
 import socket
 from collections.abc import Iterator
@@ -121,6 +123,21 @@ def test_a_body_that_does_not_say_its_size_is_refused_when_it_passes_a_mebibyte(
     chunk = b"10000\r\n" + b" " * 65536 + b"\r\n"
     chunked = head(running, "PUT", "/api/autonomy", _JSON, "Transfer-Encoding: chunked") + chunk * 17 + b"0\r\n\r\n"
     assert raw(running, chunked) == (413, "TOO_LARGE")
+
+
+@pytest.mark.parametrize("says_its_size", [True, False], ids=["content-length", "chunked"])
+def test_a_client_that_sends_two_mebibytes_to_the_end_still_hears_that_it_is_too_much(
+    running: Argus, says_its_size: bool
+) -> None:
+    pieces = [b'{"level": "full"', *[b" " * 65536] * 32, b"}"]
+    parts = urlsplit(running.url)
+    with contextlib.closing(http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=30)) as connection:
+        body = b"".join(pieces) if says_its_size else iter(pieces)
+        headers = {**running.authorization, "Content-Type": "application/json"}
+        connection.request("PUT", "/api/autonomy", body, headers, encode_chunked=not says_its_size)
+        response = connection.getresponse()
+        assert (response.status, json.loads(response.read())["error"]["code"]) == (413, "TOO_LARGE")
+    assert running.get("/api/autonomy") == {"level": "observe"}
 
 
 @pytest.mark.parametrize(

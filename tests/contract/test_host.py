@@ -9,6 +9,7 @@ import datetime
 import gzip
 import inspect
 import ipaddress
+import json
 import os
 import select
 import signal
@@ -612,6 +613,35 @@ async def test_arguments_are_passed_as_they_are_and_input_is_empty(world: World)
     hostile = ["$(touch made)", "; exit 3", "-rf", "*", "two words", "'\"`", ""]
     ran = await world.run([sys.executable, "-c", "import sys; print(sys.argv[1:], sys.stdin.read())", *hostile])
     assert ran.output == f"{hostile} \n"
+
+
+def is_there(path: str) -> bool:
+    return Path(path).exists()
+
+
+@on_the_real_machine
+async def test_a_program_is_noted_before_its_first_moment_and_no_longer_after_its_end(world: World):
+    note = f"{world.log}.pid"
+    ran = await world.run([SHELL, "-c", f"cat {note}; echo; echo $$"])
+    noted, pid = ran.output.splitlines()
+    assert json.loads(noted)["pid"] == int(pid)
+    assert not is_there(note)
+
+
+@on_the_real_machine
+async def test_a_program_inherits_nothing_of_how_it_was_started(world: World):
+    what = "grep SigIgn /proc/self/status; ls /proc/self/fd | wc -l; cut -d ' ' -f 5,6 /proc/$$/stat; echo $$"
+    ran = await world.run([SHELL, "-c", what])
+    ignored, descriptors, group, pid = ran.output.splitlines()
+    assert int(ignored.split()[1], 16) == 0
+    assert int(descriptors) == 4, "its own three, and the one that lists them"
+    assert group == f"{pid} {pid}", "a group and a session of its own"
+
+
+@on_the_real_machine
+async def test_a_program_s_own_exit_code_is_not_taken_for_one_that_could_not_be_started(world: World):
+    ran = await world.run([SHELL, "-c", "exit 127"])
+    assert (ran.exit_code, ran.problem) == (127, "")
 
 
 @on_the_real_machine

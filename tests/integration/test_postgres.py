@@ -187,7 +187,7 @@ async def test_a_database_that_is_used_alone_is_refused_to_a_second_until_the_fi
 async def test_who_was_alone_is_so_again_after_the_connection_was_lost(opening: Open, raw: Any):
     store = await opening(alone=True)
     await store.commit(note())
-    await raw.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'argus'")
+    await raw.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'argus%'")
     await works_again(store)
     with pytest.raises(ArgusError) as caught:
         await opening(alone=True)
@@ -197,7 +197,7 @@ async def test_who_was_alone_is_so_again_after_the_connection_was_lost(opening: 
 async def test_who_lost_the_database_to_another_writes_nothing_more(opening: Open, raw: Any):
     store = await opening(alone=True)
     (event,) = await store.commit(note())
-    await raw.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'argus'")
+    await raw.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'argus%'")
     other = await opening(alone=True)
     await refused(store.commit(note("lost")))
     assert [one.n for one in await other.events(0)] == [event.n]

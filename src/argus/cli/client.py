@@ -14,6 +14,7 @@ from argus import home
 from argus.cli.http import request
 from argus.core.errors import ArgusError, Code
 from argus.host.identity import Identity, is_alive
+from argus.host.state_folder import check_owner
 
 _START = 20.0
 
@@ -36,6 +37,14 @@ class Refused(Exception):
 
 def running(folder: Path) -> Daemon | None:
     """The daemon of this state folder, if it lives. Its lock says the same as its note, should that be gone."""
+    try:
+        # Somebody else's note would name us a process to signal, and a place to send the token to.
+        for one in (folder, folder / "daemon.json", folder / "argus.lock"):
+            check_owner(one)
+    except OSError as error:
+        raise ArgusError(
+            Code.STORE_UNAVAILABLE, f"{folder} cannot be used: {error.strerror}", folder=str(folder)
+        ) from None
     for name in ("daemon.json", "argus.lock"):
         daemon = _read(folder / name)
         if daemon is not None and is_alive(daemon.identity):

@@ -15,7 +15,7 @@ from typing import Any
 from argus import home
 from argus.cli.client import Refused, running, wait_for
 from argus.core.errors import ArgusError, Code
-from argus.host.files import private_folder
+from argus.host import state_folder
 from argus.host.identity import is_alive, send
 
 _READY = 30.0
@@ -74,7 +74,7 @@ def start_detached(
 
 def _error_file(folder: Path) -> int:
     try:
-        private_folder(folder)
+        state_folder.make(folder)
         (folder / "logs").mkdir(mode=0o700, exist_ok=True)
         return os.open(folder / "logs" / "argus.err", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     except OSError as error:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 from pathlib import Path
-
-_OURS = {"argus.lock", "argus.db", "token"}
 
 
 def write_private(path: Path, text: str) -> None:
@@ -28,13 +25,3 @@ def write_private(path: Path, text: str) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
-
-
-def private_folder(path: Path) -> None:
-    """Makes it, or closes one of ours that a person or an older umask had opened. A shared folder is left as it is."""
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if path.stat().st_mode & 0o077:
-        inside = {entry.name for entry in path.iterdir()}
-        if inside and not inside & _OURS:
-            raise OSError(errno.EPERM, "it is open to others and holds what is not Argus's")
-        path.chmod(0o700)

@@ -8,8 +8,12 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
+from argus.core.failpoints import Place, reach
+from argus.host import become
+from argus.host.become import NOT_STARTED
 from argus.host.files import write_private
 from argus.host.identity import Identity, identify, is_alive
 from argus.host.seam import Ran
@@ -35,25 +39,33 @@ async def run(argv: list[str], *, timeout: float, log: str) -> Ran:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
     except OSError as error:
         return Ran(None, "", 0.0, f"cannot write {path.name}: {error.strerror}")
+    note = _note(path)
+    reach(Place.COMMAND_DUE)
     try:
-        child = subprocess.Popen(  # noqa: S603, ASYNC220 - a list of arguments; the fork takes a few milliseconds
-            argv, stdin=subprocess.DEVNULL, stdout=handle, stderr=handle, start_new_session=True
-        )
+        child, told = _start(argv, note, handle)
     except (OSError, ValueError) as error:
         return Ran(None, "", loop.time() - began, f"cannot start {argv[0]}: {getattr(error, 'strerror', '') or error}")
     finally:
         os.close(handle)
-    note = _note(path)
-    _write_note(note, child.pid)
+    reach(Place.COMMAND_FORKED)
     problem = ""
     try:
         async with asyncio.timeout(timeout):
+            problem = await _refusal(told)
+            if not problem:
+                _write_note(note, child.pid)
+                reach(Place.COMMAND_RUNS)
             await _ended(child)
     except TimeoutError:
         problem = f"not finished within {timeout:g} s"
         _end_group(child.pid)
         await _ended(child)
+    finally:
+        os.close(told)
+    reach(Place.COMMAND_ENDED)
     note.unlink(missing_ok=True)
+    if problem and child.returncode == NOT_STARTED:
+        return Ran(None, "", loop.time() - began, f"cannot start {argv[0]}: {problem}")
     said = tail(path)
     _bound(path, said)
     return Ran(None if problem else child.returncode, said, loop.time() - began, problem)
@@ -84,8 +96,43 @@ def _note(log: Path) -> Path:
     return log.with_name(f"{log.name}.pid")
 
 
+def _start(argv: list[str], note: Path, output: int) -> tuple[subprocess.Popen[bytes], int]:
+    """The child, and a descriptor that says when it has become the program, or why it could not."""
+    note.unlink(missing_ok=True)  # of a command before this one
+    told, tell = os.pipe()
+    try:
+        child = subprocess.Popen(  # noqa: S603 - a list of arguments; the fork takes a few milliseconds
+            [sys.executable, "-I", "-S", become.__file__, str(note), str(tell), *argv],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            pass_fds=[tell],
+            start_new_session=True,
+        )
+    except BaseException:
+        os.close(told)
+        raise
+    finally:
+        os.close(tell)
+    return child, told
+
+
+async def _refusal(told: int) -> str:
+    """Empty when the program runs."""
+    loop = asyncio.get_running_loop()
+    readable: asyncio.Future[None] = loop.create_future()
+    loop.add_reader(told, _settle, readable)
+    try:
+        await readable
+    finally:
+        loop.remove_reader(told)
+    said = os.read(told, 16)
+    return os.strerror(int(said)) if said else ""
+
+
 def _write_note(note: Path, pid: int) -> None:
-    who = identify(pid)
+    """Where there is no /proc, the program could not write it by itself."""
+    who = None if note.exists() else identify(pid)
     if who is not None:
         # Without the note a later Argus does not know of the program; that is no reason not to run it.
         with contextlib.suppress(OSError):

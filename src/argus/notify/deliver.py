@@ -13,6 +13,7 @@ from typing import Protocol
 
 from argus.core.backoff import Backoff
 from argus.core.events import Draft, Event
+from argus.core.failpoints import Place, reach
 from argus.loops import keep_running, log
 from argus.notify.render import Message, render
 from argus.notify.settings import Channel
@@ -85,6 +86,7 @@ class Deliveries:
         self, channel: Channel, name: str, before: int, event: Event, message: Message, *, repeated: bool
     ) -> None:
         await self._store.commit(PutCursor(Cursor(name, before, sending=event.n)))
+        reach(Place.MESSAGE_MARKED)
         body = f"{message.body}\n\n(Argus was interrupted; this may be a repetition)" if repeated else message.body
         attempt = 0
         while not await self._sent(channel, message.title, body):
@@ -93,6 +95,7 @@ class Deliveries:
             if attempt == 1:
                 await self._note(name, "notification_delayed", event, message)
             await asyncio.sleep(_BACKOFF.delay(attempt))
+        reach(Place.MESSAGE_SENT)
         draft = _draft(name, "notification_sent", event, message, attempts=attempt + 1)
         await self._store.commit(PutCursor(Cursor(name, event.n)), Append(draft))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
@@ -19,6 +20,9 @@ from argus.services.history import Uptime
 from argus.services.model import Status
 from argus.store.interface import Store
 from argus.store.records import Incident
+
+_PATIENCE = 2.0
+"""Seconds that the whole picture waits for the record: when the store hangs is when people look."""
 
 
 class BudgetView(Answer):
@@ -116,10 +120,10 @@ async def state(house: House, ask: Nothing) -> StateView:
     """Shows how everything stands: services, open incidents, autonomy, what is left of the restart budget."""
     watch, facts, setup = house.watch, house.facts, house.setup
     left, most = watch.budget()
-    cursor, incidents = await _from_the_record(house.store)
+    cursor, incidents, unread = await _from_the_record(house.store)
     services = await views(house, *sorted(watch.services))
     down = [one for one in services if one.state == Status.DOWN.value]
-    problem = _problem(house)
+    problem = _problem(house) or unread
     return StateView(
         well=not down and watch.infrastructure_event is None and problem is None,
         argus=ArgusView(
@@ -143,16 +147,19 @@ async def state(house: House, ask: Nothing) -> StateView:
     )
 
 
-async def _from_the_record(store: Store) -> tuple[str | None, list[Incident]]:
-    """How things stand is in memory, and is shown also while the record is away."""
+async def _from_the_record(store: Store) -> tuple[str | None, list[Incident], str | None]:
+    """How things stand is in memory, and is shown also while the record is away; the last says why it is."""
     try:
         # The position first: what happens while the rest is read is in the events that follow, not lost between.
-        newest = (await store.span())[1]
-        return f"{store.epoch}-{newest}", await store.incidents(limit=20)
+        async with asyncio.timeout(_PATIENCE):
+            newest = (await store.span())[1]
+            return f"{store.epoch}-{newest}", await store.incidents(limit=20), None
+    except TimeoutError:
+        return None, [], f"the store cannot be read: no answer within {_PATIENCE:g} s"
     except ArgusError as error:
         if error.code is not Code.STORE_UNAVAILABLE:
             raise
-        return None, []
+        return None, [], error.message
 
 
 def _problem(house: House) -> str | None:

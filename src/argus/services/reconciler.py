@@ -15,6 +15,7 @@ from typing import Any
 from argus.core.budget import Budget
 from argus.core.clock import Stamp, age, stamp
 from argus.core.errors import ArgusError, Code
+from argus.core.failpoints import Place, reach
 from argus.loops import log
 from argus.services import policy, registry, repairs, reports
 from argus.services.checks.base import Service
@@ -252,6 +253,7 @@ class Reconciler:
             Append(reports.restart_finished(act, outcome, detail)),
         )
         plan = self._plan_repaired(act.subject, observation, outcome)
+        reach(Place.OUTCOME_PLANNED)
         try:
             await self._tools.notes.commit(*writes, *(plan.writes if plan else ()))
         except ArgusError as error:
@@ -261,6 +263,7 @@ class Reconciler:
         self._repairing.pop(act.subject, None)
         if plan is not None:
             self.healths[act.subject] = plan.health
+        reach(Place.OUTCOME_RECORDED)
 
     def _plan_repaired(self, name: str, observation: Observation, outcome: str) -> _Plan | None:
         if name not in self.services:
@@ -336,6 +339,7 @@ class Reconciler:
             now = stamp(self._tools.clock)
             self._repairing[name] = plan.act.id
             self._spent = [*(one for one in self._spent if age(one, now) <= _WINDOW), plan.act.begun]
+            reach(Place.INTENT_RECORDED)
             self.repairs.start(self.services[name], plan.act)
 
     def _is_trusted(self, observation: Observation) -> bool:
@@ -396,6 +400,7 @@ class Reconciler:
 
     def _intend(self, service: Service, incident: str | None, by: str) -> tuple[Act, tuple[Write, ...]]:
         assert service.restart is not None
+        reach(Place.INTENT_PLANNED)
         intent: dict[str, Any] = {"target": service.restart.target(service.name)}
         act = Act(self._tools.new_id(), RESTART, service.name, stamp(self._tools.clock), incident, intent)
         return act, (OpenAct(act), Append(reports.restart_started(service, act, by)))

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from argus.core.clock import age, stamp
+from argus.core.failpoints import Place, reach
 from argus.host.seam import Ran
 from argus.loops import log
 from argus.services.checks.base import Service
@@ -60,8 +61,11 @@ class Repairs:
 
     async def _carry_out(self, service: Service, act: Act) -> None:
         ran = await self._restart(service, act)
+        reach(Place.VERIFYING)
         await asyncio.sleep(self.verify_after)
-        self._report(Repaired(act, ran, await self._look(service)))
+        observation = await self._look(service)
+        reach(Place.VERIFIED)
+        self._report(Repaired(act, ran, observation))
 
     async def _restart(self, service: Service, act: Act) -> Ran:
         assert service.restart is not None

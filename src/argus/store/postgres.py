@@ -78,7 +78,7 @@ class PostgresStore:
         try:
             await writer.connect()
         except Taken as taken:
-            raise ArgusError(Code.ALREADY_RUNNING, str(taken)) from None
+            raise ArgusError(Code.ALREADY_RUNNING, str(taken), **taken.holder) from None
         except Exception as error:
             if not is_the_stores_fault(error):
                 raise

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from collections.abc import AsyncIterator, Callable
+from os import getpid, uname
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -30,6 +32,11 @@ _SESSION = {
     "tcp_keepalives_interval": "5",
     "tcp_keepalives_count": "3",
 }
+_WHO = (
+    "SELECT application_name FROM pg_locks JOIN pg_stat_activity USING (pid) "
+    "WHERE locktype = 'advisory' AND granted AND classid = $1::bigint::oid AND objid = 1 AND objsubid = 2 "
+    "AND datname = current_database()"
+)
 _AT_LEAST_ON_DISK = (
     "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
 )
@@ -88,6 +95,11 @@ async def connect(url: str) -> Any:
 class Taken(Exception):
     """Another Argus uses the database."""
 
+    def __init__(self, holder: dict[str, Any]) -> None:
+        named = f" (pid {holder['pid']} on {holder['host']})" if holder else ""
+        super().__init__(f"another Argus{named} uses this database")
+        self.holder = holder
+
 
 async def connect_alone(url: str) -> Any:
     """One at a time, for as long as the connection lasts. Raises Taken.
@@ -100,13 +112,27 @@ async def connect_alone(url: str) -> Any:
             await db.execute("SET lock_timeout = '2s'")
             await db.execute("SELECT pg_advisory_lock($1::integer, 1)", queries.LOCK)
             await db.execute("SET lock_timeout = 0")
+            # For the next one who comes, and is told who holds it.
+            await db.execute("SELECT set_config('application_name', $1, false)", f"argus {getpid()}@{uname().nodename}")
     except asyncpg.LockNotAvailableError:
+        holder = await _holder(db)
         db.terminate()
-        raise Taken("another Argus uses this database") from None
+        raise Taken(holder) from None
     except BaseException:
         db.terminate()
         raise
     return db
+
+
+async def _holder(db: Any) -> dict[str, Any]:
+    """Who has the lock; empty when that cannot be told, which changes nothing about it."""
+    try:
+        async with asyncio.timeout(DEADLINE):
+            said = await db.fetchval(_WHO, queries.LOCK)
+    except (*_OPERATORS, TimeoutError):
+        return {}
+    found = re.fullmatch(r"argus (\d+)@(.+)", said or "")
+    return {"pid": int(found[1]), "host": found[2]} if found else {}
 
 
 class Connections:

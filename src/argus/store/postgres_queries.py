@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from argus.core.errors import ArgusError, Code
 from argus.core.events import Event
+from argus.core.failpoints import Place, reach
 from argus.core.redact import Redactor
 from argus.store import pruning, records, rows
 from argus.store.records import Act, Condition, Counts, Cursor, Incident
@@ -34,6 +35,7 @@ class Ready:
     many: tuple[tuple[Any, ...], ...] = ()
     """The values of each time, when it is carried out more than once."""
     order: records.Prune | None = None
+    step: Place | None = None
 
 
 def make_ready(write: records.Write, epoch: str, now: int, redactor: Redactor) -> Ready:
@@ -56,12 +58,14 @@ def make_ready(write: records.Write, epoch: str, now: int, redactor: Redactor) -
             return Ready(
                 f"INSERT INTO argus.acts ({rows.ACT}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, NULL, NULL, '{{}}')",  # noqa: S608
                 (*names, *begun, _optional(act.incident), rows.encoded(redactor.value(act.intent))),
+                step=Place.ACT_OPENED,
             )
         case records.CloseAct(id, outcome, ended, detail):
             return Ready(
                 "UPDATE argus.acts SET outcome = $2, ended = $3, detail = $4 WHERE id = $1 AND outcome IS NULL",
                 (_text(id), _text(outcome), ended, rows.encoded(redactor.value(detail))),
                 closes=id,
+                step=Place.ACT_CLOSED,
             )
         case records.PutIncident(incident):
             names = (_text(incident.id), _text(incident.kind), _text(incident.subject))
@@ -115,6 +119,8 @@ async def carry_out(db: Any, ready: Ready) -> Event | records.Pruned | None:
     said = await db.execute(ready.sql, *ready.values)
     if ready.closes is not None and said != "UPDATE 1":
         raise ArgusError(Code.CONFLICT, f"act {ready.closes} is not open", act=ready.closes)
+    if ready.step is not None:
+        reach(ready.step)
     return None
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from argus.core.events import Event
+from argus.core.failpoints import Place, reach
 from argus.store import postgres_queries as queries
 from argus.store.postgres_opening import DEADLINE, connect, connect_alone, is_the_stores_fault
 from argus.store.records import Pruned, Write
@@ -82,7 +83,9 @@ class Writer:
                 raise Refused(job, error) from None
             newest = job.events[-1].n if job.events else newest
         self._committing = transaction
+        reach(Place.COMMITTING)
         await db.execute(queries.commit(newest))
+        reach(Place.COMMITTED)
 
     async def _carry_out(self, db: Any, job: Job) -> list[Event]:
         events = []

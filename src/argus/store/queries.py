@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from argus.core.errors import ArgusError, Code
 from argus.core.events import Event
+from argus.core.failpoints import Place, reach
 from argus.core.redact import Redactor
 from argus.store import pruning, records, rows
 from argus.store.records import Act, Condition, Counts, Cursor, Incident, Pruned
@@ -43,6 +44,7 @@ def carry_out(
                 f"INSERT INTO acts ({rows.ACT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, '{{}}')",  # noqa: S608
                 (act.id, act.kind, act.subject, begun.boot_id, begun.boot, begun.wall, act.incident, intent),
             )
+            reach(Place.ACT_OPENED)
         case records.CloseAct(id, outcome, ended, detail):
             changed = db.execute(
                 "UPDATE acts SET outcome = ?, ended = ?, detail = ? WHERE id = ? AND outcome IS NULL",
@@ -50,6 +52,7 @@ def carry_out(
             )
             if changed.rowcount != 1:
                 raise ArgusError(Code.CONFLICT, f"act {id} is not open", act=id)
+            reach(Place.ACT_CLOSED)
         case records.PutIncident(incident):
             db.execute(
                 f"INSERT INTO incidents ({rows.INCIDENT}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "  # noqa: S608

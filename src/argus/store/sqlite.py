@@ -23,6 +23,7 @@ from argus.core.budget import MOST
 from argus.core.clock import Clock, SystemClock, milliseconds
 from argus.core.errors import ArgusError, Code
 from argus.core.events import Event
+from argus.core.failpoints import Place, reach
 from argus.core.redact import Redactor
 from argus.store import queries
 from argus.store.opening import open_files
@@ -74,6 +75,8 @@ class SqliteStore:
         self._closed = False
         self.problem: str | None = None
         """Why the last commit failed; None while the store is well."""
+        self._damage = ""
+        """What was found wrong with the file. It stays: what else is wrong with it, nobody knows."""
         if not inline:
             self._loop = asyncio.get_running_loop()
             self._reading = ThreadPoolExecutor(1, thread_name_prefix="argus-store-reader")
@@ -185,7 +188,11 @@ class SqliteStore:
                 return query(self._reader)
             return await asyncio.get_running_loop().run_in_executor(self._reading, query, self._reader)
         except sqlite3.Error as error:
-            raise ArgusError(Code.STORE_UNAVAILABLE, f"the store cannot be read: {error}") from None
+            message = f"the store cannot be read: {error}"
+            if _is_damage(error):
+                message = self._damage = _damage(error)
+                self._note(message)
+            raise ArgusError(Code.STORE_UNAVAILABLE, message) from None
 
     def _write_jobs(self) -> None:
         while (job := self._jobs.get()) is not None:
@@ -209,18 +216,23 @@ class SqliteStore:
             if _identity(self._path) != self._file:
                 # SQLite would go on writing into a file that has no name any more, and all of it would be lost.
                 raise sqlite3.OperationalError("its file was removed or replaced; start Argus anew")
+            if self._damage:
+                raise sqlite3.OperationalError(self._damage)
             db.execute("BEGIN IMMEDIATE")
             for job in batch:
                 self._carry_out(db, job)
+            reach(Place.COMMITTING)
             db.execute("COMMIT")
+            reach(Place.COMMITTED)
         except sqlite3.Error as error:
             with contextlib.suppress(sqlite3.Error):
                 db.execute("ROLLBACK")
+            if _is_damage(error):
+                self._damage = _damage(error)
+            message = self._damage or f"the store cannot be written: {error}"
             for job in batch:
                 job.events.clear()
-                job.error = job.error or ArgusError(
-                    Code.STORE_UNAVAILABLE, f"the store cannot be written: {error}", reason=str(error)
-                )
+                job.error = job.error or ArgusError(Code.STORE_UNAVAILABLE, message, reason=str(error))
 
     def _carry_out(self, db: sqlite3.Connection, job: _Job) -> None:
         """One commit of a batch. What is wrong with it alone takes back it alone."""
@@ -233,8 +245,7 @@ class SqliteStore:
                 elif made is not None:
                     job.pruned = made
         except Exception as error:
-            # `type` and not isinstance: a damaged file is a plain DatabaseError, and a bad value a subclass of it.
-            if isinstance(error, _THE_STORES_FAULT) or type(error) is sqlite3.DatabaseError:
+            if isinstance(error, _THE_STORES_FAULT) or _is_damage(error):
                 raise
             db.execute("ROLLBACK TO job")
             job.events.clear()
@@ -246,7 +257,7 @@ class SqliteStore:
             if isinstance(job.error, ArgusError) and job.error.code is Code.STORE_UNAVAILABLE:
                 self._note(job.error.message)
             elif job.error is None:
-                self._note(None)
+                self._note(self._damage or None)
             self._recent.extend(job.events)
             if job.events:
                 self._newest = job.events[-1].n
@@ -277,6 +288,15 @@ class SqliteStore:
     def _wake(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
+
+
+def _is_damage(error: Exception) -> bool:
+    # `type` and not isinstance: a damaged file is a plain DatabaseError, and a bad value a subclass of it.
+    return type(error) is sqlite3.DatabaseError
+
+
+def _damage(error: Exception) -> str:
+    return f"the store is damaged: {error}; start Argus anew, which sets the file aside and keeps it"
 
 
 def _identity(path: Path | None) -> tuple[int, int] | None:

@@ -1,0 +1,81 @@
+"""The state folder: ours alone. What others could have put there or read is not trusted, and that is said.
+
+Light, because the CLI asks at every start.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+_OURS = ("argus.lock", "argus.db", "argus.db-wal", "argus.db-shm", "token", "daemon.json", "logs")
+_SIGNS = {"argus.lock", "argus.db", "token"}
+"""What makes a folder with other things in it a state folder."""
+
+
+def make(path: Path) -> None:
+    """Makes it, or looks at the one that is there. Raises OSError for one that Argus must not use."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    check_owner(path)
+    mode = path.stat().st_mode & 0o7777
+    if mode & 0o077 and not _names(path):
+        path.chmod(0o700)
+    inside = _names(path) if mode & 0o077 else set()
+    if inside and not inside & _SIGNS:
+        raise OSError(errno.EPERM, "it is open to others and holds what is not Argus's")
+    if inside and mode & 0o022:
+        # Whoever could write there could have left a token that they know, or a link to somebody's file.
+        raise OSError(
+            errno.EPERM,
+            f"others can write to it (mode {mode:o}) and may have put something there; "
+            f"look at what it holds, then: chmod 700 {path}",
+        )
+    for name in _OURS:
+        check_owner(path / name)
+
+
+def _names(path: Path) -> set[str]:
+    return {entry.name for entry in path.iterdir()}
+
+
+def check_owner(path: Path) -> None:
+    """Also for root, who could use it all the same: whoever owns it decides what is in it."""
+    try:
+        owner = path.lstat().st_uid if path.name in _OURS else path.stat().st_uid
+    except FileNotFoundError:
+        return
+    if owner != os.geteuid():
+        raise OSError(
+            errno.EPERM,
+            f"{path} belongs to the user {_name(owner)}, and Argus runs as {_name(os.geteuid())}; run Argus as that "
+            "user, give the folder another owner, or name another one with ARGUS_HOME",
+        )
+
+
+def close(path: Path) -> list[str]:
+    """Takes away what others may do with it and what is ours in it. Returns what there is to say about that."""
+    said = []
+    for one in (path, *(path / name for name in _OURS)):
+        try:
+            mode = one.stat().st_mode & 0o7777
+        except FileNotFoundError:
+            continue
+        if not mode & 0o077:
+            continue
+        if one.name == "token":
+            one.unlink()
+            said.append(f"others could read the token (mode {mode:o}); it is no longer good, there is a new one")
+        else:
+            one.chmod(mode & 0o700)
+            said.append(f"{one} was open to others (mode {mode:o}); it is closed now")
+    return said
+
+
+def _name(user: int) -> str:
+    import pwd
+
+    try:
+        return pwd.getpwuid(user).pw_name
+    except KeyError:
+        return str(user)
