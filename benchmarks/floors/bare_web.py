@@ -1,6 +1,6 @@
 """A bare Starlette application on uvicorn, with the settings that Argus gives it: `bare_web EVENT_FILE DATABASE`.
 
-PUT /api/autonomy reads JSON and answers JSON. /api/events sends the bytes of EVENT_FILE once for every POST /publish.
+Two routes read JSON and answer JSON. /api/events sends the bytes of EVENT_FILE once for every PUT /api/publish.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 import socket
 import sqlite3
 import sys
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -28,6 +29,11 @@ READERS: set[asyncio.Queue[bytes]] = set()
 async def autonomy(request: Request) -> Response:
     asked = await request.json()
     return JSONResponse({"level": asked["level"]})
+
+
+async def report(request: Request) -> Response:
+    await request.json()
+    return JSONResponse({"ok": True, "timestamp": int(time.time() * 1000)})
 
 
 async def publish(request: Request) -> Response:
@@ -66,6 +72,7 @@ async def replay(request: Request) -> Response:
 def main() -> None:
     app = Starlette(
         routes=[
+            Route("/api/hooks/{agent}", report, methods=["POST"]),
             Route("/api/autonomy", autonomy, methods=["PUT"]),
             Route("/api/publish", publish, methods=["PUT"]),
             Route("/api/events", events),

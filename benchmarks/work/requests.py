@@ -1,26 +1,47 @@
 """Small validated requests, as a heartbeat will be: a JSON body through the door, the token, the model and the answer.
 
-`PUT /api/autonomy` with the level that holds already: it passes everything that any operation passes, and commits
-nothing. Beside a bare Starlette route on the same server. Counted per second of the server's own CPU.
+`POST /api/hooks/{agent}` with a token that may only report is what an agent's hooks send at every step. `PUT
+/api/autonomy` with the level that holds already has the person's token. Both pass everything that any operation
+passes, and neither commits anything. Beside a bare Starlette route on the same server, per second of the server's CPU.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from urllib.parse import urlsplit
-
-from tests.acceptance.harness import Argus
 
 from benchmarks import load
 from benchmarks.floors.programs import running
 from benchmarks.measure import cpu_of, interleave
 from benchmarks.plan import Plan
 from benchmarks.rows import Goal, Row
+from tests.acceptance.harness import Argus
 
-_BODY = b'{"level":"moderate"}'
 _CONNECTIONS = 32
+_HOOK = {
+    "hook_event_name": "PreToolUse",
+    "session_id": "8f14e45f-ceea-467f-a0e6-2b1b7a9a3a11",
+    "tool_name": "Bash",
+    "cwd": "/srv/app",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    title: str
+    method: str
+    target: str
+    body: bytes
+
+
+_KINDS = (
+    _Kind("hook report, a token of its own", "POST", "/api/hooks/claude", json.dumps(_HOOK).encode()),
+    _Kind("small command, root token", "PUT", "/api/autonomy", b'{"level":"moderate"}'),
+)
 
 
 def measure(plan: Plan) -> Iterable[Row]:
@@ -33,30 +54,30 @@ def measure(plan: Plan) -> Iterable[Row]:
         stack.callback(argus.end)
         argus.up()
         port = urlsplit(argus.url).port or 0
-        found = interleave(
-            {
-                "bare": _turn(bare.pid, bare.said, "", each),
-                "argus": _turn(argus.pid, port, argus.token, each),
-            },
-            plan.rounds,
-        )
+        reply = argus.rest("POST", "/api/tokens", {"role": "report"})
+        if reply.status != 201:
+            raise RuntimeError(f"no token was made: {reply.body!r}")
+        tokens = (reply.json["token"], argus.token)
+        for kind, token in zip(_KINDS, tokens, strict=True):
+            turns = {
+                "bare": _turn(bare.pid, bare.said, "", kind, each),
+                "argus": _turn(argus.pid, port, token, kind, each),
+            }
+            found = interleave(turns, plan.rounds)
+            goal = Goal(0.5, of="bare Starlette", at_least=True)
+            for place, unit in ((0, "requests per CPU s"), (1, "requests/s, wall")):
+                theirs, ours = ([one[place] for one in found[name]] for name in ("bare", "argus"))
+                yield Row(kind.title, unit, ours, floor=("bare Starlette", theirs), goal=None if place else goal)
         argus.down()
-    for place, unit, goal in (
-        (0, "requests per CPU s", Goal(0.5, of="bare Starlette", at_least=True)),
-        (1, "requests/s, wall", None),
-    ):
-        bare_series, argus_series = ([one[place] for one in found[name]] for name in ("bare", "argus"))
-        yield Row("small validated request", unit, argus_series, floor=("bare Starlette", bare_series), goal=goal)
 
 
-def _turn(pid: int, port: int, token: str, each: int) -> Callable[[], tuple[float, float]]:
-    wire = load.request("PUT", "/api/autonomy", port, token=token, body=_BODY)
+def _turn(pid: int, port: int, token: str, kind: _Kind, each: int) -> Callable[[], tuple[float, float]]:
+    wire = load.request(kind.method, kind.target, port, token=token, body=kind.body)
 
     def turn() -> tuple[float, float]:
         cpu, wall = cpu_of(pid), time.perf_counter()
         load.run(load.ask(port, [wire], connections=_CONNECTIONS, each=each))
-        # A quick round may be over before the kernel's clock has ticked.
-        used = max(cpu_of(pid) - cpu, 0.01)
-        return _CONNECTIONS * each / used, _CONNECTIONS * each / (time.perf_counter() - wall)
+        used, passed = cpu_of(pid) - cpu, time.perf_counter() - wall
+        return _CONNECTIONS * each / used, _CONNECTIONS * each / passed
 
     return turn

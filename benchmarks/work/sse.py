@@ -109,4 +109,4 @@ def _replay(pid: int, port: int, asked: bytes, events: int) -> Turn:
 
 def _rates(pid: int, cpu: float, wall: float, events: int) -> tuple[float, float]:
     delivered = events * _READERS
-    return delivered / max(cpu_of(pid) - cpu, 0.01), delivered / (time.perf_counter() - wall)
+    return delivered / (cpu_of(pid) - cpu), delivered / (time.perf_counter() - wall)
