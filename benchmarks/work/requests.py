@@ -14,12 +14,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from tests.acceptance.harness import Argus
+
 from benchmarks import load
 from benchmarks.floors.programs import running
 from benchmarks.measure import cpu_of, interleave
 from benchmarks.plan import Plan
 from benchmarks.rows import Goal, Row
-from tests.acceptance.harness import Argus
 
 _CONNECTIONS = 32
 _HOOK = {
