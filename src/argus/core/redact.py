@@ -23,6 +23,9 @@ _BEARER = re.compile(r"(?i)\b(bearer\s+)[A-Za-z0-9._~+/=-]{8,}")
 # Words follow "basic" too: credentials are base64, which has digits, capitals or padding.
 _BASIC = re.compile(r"\b([Bb]asic\s+)(?=[a-z+/]*[A-Z0-9=])[A-Za-z0-9+/]{8,}={0,2}")
 
+_NUMBERS = (bool, int, float)
+_SEVERAL = (list, tuple, set, frozenset)
+
 
 def _may_hold_one(text: str) -> bool:
     """Whether one of the patterns could match at all. Most of what is recorded is plain words, and searching those with
@@ -71,25 +74,26 @@ class Redactor:
 
     def value(self, value: Any) -> Any:
         """The same shape with every text cleaned, keys too; what is neither text nor number becomes text."""
+        # The commonest first.
+        if isinstance(value, str):
+            return self.text(value)
+        if value is None or isinstance(value, _NUMBERS):
+            return value
         if isinstance(value, Mapping):
             return {
                 self.text(str(key)): self._masked(item) if _is_named_like_one(str(key)) else self.value(item)
                 for key, item in value.items()
             }
-        if isinstance(value, list | tuple | set | frozenset):
+        if isinstance(value, _SEVERAL):
             return [self.value(item) for item in value]
-        if value is None or isinstance(value, bool | int | float):
-            return value
-        if isinstance(value, bytes):
-            value = value.decode("utf-8", "replace")
-        return self.text(value if isinstance(value, str) else str(value))
+        return self.text(value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value))
 
     def _masked(self, value: Any) -> Any:
         """What stands under a name like `password`. Numbers stay: `tokens: 85000` is a count."""
-        if value is None or isinstance(value, bool | int | float):
+        if value is None or isinstance(value, _NUMBERS):
             return value
         if isinstance(value, Mapping):
             return {self.text(str(key)): self._masked(item) for key, item in value.items()}
-        if isinstance(value, list | tuple | set | frozenset):
+        if isinstance(value, _SEVERAL):
             return [self._masked(item) for item in value]
         return MASK
