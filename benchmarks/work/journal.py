@@ -1,7 +1,8 @@
 """Appends to the journal through the store, synced, from committers that each wait for their own commit.
 
 Compared with a bare script that writes the same rows into the same tables, in transactions of as many rows as the
-store came to by itself, with the same settings: it has its rows ready as text, and redacts and answers nobody.
+store came to by itself, with the same settings: it has its rows ready as text, and redacts and answers nobody. A second script renders its
+rows and asks for the number of each, as a journal must.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ _DATA = {
 _DRAFT = Draft("services", "service_state_changed", "web", _DATA)
 _ROW = (1_700_000_000_000, _DRAFT.channel, _DRAFT.type, _DRAFT.subject, _DATA["incident"], json.dumps(_DATA))
 _COLUMNS = "(timestamp, channel, type, subject, incident, data)"
+_INSERT = f"INSERT INTO journal {_COLUMNS} VALUES (?, ?, ?, ?, ?, ?)"
 
 
 async def _append(store: Store, appends: int) -> Stopwatch:
@@ -102,7 +104,24 @@ def sqlite_script(path: str, appends: int, batch: int) -> dict[str, float]:
         with Stopwatch() as watch:
             for _ in range(transactions):
                 db.execute("BEGIN IMMEDIATE")
-                db.executemany(f"INSERT INTO journal {_COLUMNS} VALUES (?, ?, ?, ?, ?, ?)", [_ROW] * batch)
+                db.executemany(_INSERT, [_ROW] * batch)
+                db.execute("COMMIT")
+    return _answer(watch, transactions * batch, transactions)
+
+
+def sqlite_rendering(path: str, appends: int, batch: int) -> dict[str, float]:
+    """The same, but every row is made from a value and written by itself, because its number is wanted."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = FULL")
+        transactions = math.ceil(appends / batch)
+        numbers: list[int | None] = []
+        with Stopwatch() as watch:
+            for _ in range(transactions):
+                db.execute("BEGIN IMMEDIATE")
+                for _ in range(batch):
+                    row = (*_ROW[:-1], json.dumps(_DATA))
+                    numbers.append(db.execute(_INSERT, row).lastrowid)
                 db.execute("COMMIT")
     return _answer(watch, transactions * batch, transactions)
 
@@ -115,6 +134,7 @@ def measure(plan: Plan) -> Iterable[Row]:
     found = interleave(
         {
             "script": lambda: in_child(sqlite_script, path=path, appends=appends, batch=batch),
+            "row by row": lambda: in_child(sqlite_rendering, path=path, appends=appends, batch=batch),
             "argus": lambda: in_child(sqlite_store, path=path, appends=appends),
         },
         plan.rounds,
@@ -132,7 +152,15 @@ def _rows(
     )
     for key, unit in (("cpu", "appends per CPU s"), ("wall", "appends/s, wall")):
         argus, script = ([one[key] for one in found[name]] for name in ("argus", "script"))
-        yield Row(f"journal, {title}", unit, argus, floor=(floor, script), goal=goal, note=note if key == "cpu" else "")
+        yield Row(
+            f"journal, {title}",
+            unit,
+            argus,
+            floor=(floor, script),
+            peers={name: [one[key] for one in series] for name, series in found.items() if name == "row by row"},
+            goal=goal,
+            note=note if key == "cpu" else "",
+        )
 
 
 def postgres_store(url: str, appends: int) -> dict[str, float]:
