@@ -1,8 +1,8 @@
 """Appends to the journal through the store, synced, from committers that each wait for their own commit.
 
 Compared with a bare script that writes the same rows into the same tables, in transactions of as many rows as the
-store came to by itself, with the same settings: it has its rows ready as text, and redacts and answers nobody. A second script renders its
-rows and asks for the number of each, as a journal must.
+store came to by itself, with the same settings: it has its rows ready as text, and redacts and answers nobody. A
+second script makes each row from a value and asks for its number, as a journal must.
 """
 
 from __future__ import annotations
