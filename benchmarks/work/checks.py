@@ -25,16 +25,12 @@ def argus(kind: str, ports: list[int], checks: int) -> dict[str, float]:
     async def work() -> float:
         with tempfile.TemporaryDirectory(prefix="argus-bench-") as folder:
             async with watching(Path(folder), services(kind, ports, _AT_ONCE, "1h")) as (watch, _):
-                running = asyncio.ensure_future(watch.run())
                 names = list(watch.services)
 
                 async def check(place: int) -> None:
                     await watch.check(names[place])
 
-                try:
-                    return await _saturate(check, checks)
-                finally:
-                    running.cancel()
+                return await _saturate(check, checks)
 
     return _run(work)
 

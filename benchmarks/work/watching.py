@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from argus.services.model import Status
 from argus.services.settings import Health
 from argus.services.tools import Tools
 from argus.services.watch import Watch
+from argus.store.notes import Notes
 from argus.store.sqlite import SqliteStore
 
 
@@ -43,11 +45,14 @@ def services(kind: str, ports: Sequence[int], count: int, interval: str) -> tupl
 
 @contextlib.asynccontextmanager
 async def watching(folder: Path, watched: tuple[Service, ...]) -> AsyncIterator[tuple[Watch, CountingHost]]:
-    store, host = SqliteStore(folder / "argus.db"), CountingHost()
+    """Runs until the block is left. Fails if anything was found down: failures cost something else."""
+    store, host, clock = SqliteStore(folder / "argus.db"), CountingHost(), SystemClock()
+    notes = Notes(store, clock)
     tools = Tools(
         host=host,
         store=store,
-        clock=SystemClock(),
+        notes=notes,
+        clock=clock,
         autonomy=lambda: Level.OBSERVE,
         time_is_sound=lambda: True,
         new_id=lambda: "0",
@@ -55,11 +60,15 @@ async def watching(folder: Path, watched: tuple[Service, ...]) -> AsyncIterator[
     )
     watch = Watch(Health(), watched, tools)
     await watch.restore()
+    parts = [asyncio.ensure_future(part) for part in (notes.run(), watch.run())]
     try:
         yield watch, host
         down = [name for name, health in watch.healths.items() if health.status is not Status.UP]
         if down:
             raise RuntimeError(f"{len(down)} services are not up, as {down[0]}: this measured failures")
     finally:
+        for part in parts:
+            part.cancel()
+        await asyncio.wait(parts)
         host.close()
         await store.close()

@@ -21,17 +21,14 @@ def bench(*settings: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_quick_round_prints_the_table_and_writes_every_figure(tmp_path: Path):
     out = tmp_path / "figures.json"
-    done = bench("QUICK=1", "ROUNDS=1", "ONLY=journal commands", f"OUT={out}")
+    done = bench("QUICK=1", "ROUNDS=1", "ONLY=journal checks commands", f"OUT={out}")
     assert done.returncode == 0, done
     lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in done.stdout.splitlines() if "|" in line]
     assert lines[0] == ["work", "floor", "peers", "Argus", "ratio", "goal", "verdict"]
     said = json.loads(out.read_text())
-    assert [row["work"] for row in said["rows"]] == [
-        "journal, SQLite",
-        "journal, SQLite",
-        "argus --help",
-        "argus status",
-    ]
+    checks = ["http check, saturated", "tcp check, saturated"]
+    wanted = ["journal, SQLite", "journal, SQLite", *checks, "argus --help", "argus status"]
+    assert [row["work"] for row in said["rows"]] == wanted
     assert [line[0] for line in lines[2:]] == [f"{row['work']}, {row['unit']}" for row in said["rows"]]
     assert all(len(row["argus"]) == len(row["ratios"]) >= 1 for row in said["rows"])
     assert {"cores", "python", "argusd"} <= set(said["machine"])
