@@ -19,6 +19,14 @@ TIERS ?=
 # How many seeds `make simulate` plays.
 SEEDS ?= 100
 
+# `make bench`: only these rows, for example ONLY="journal breaker"; how many rounds; a file for the figures as JSON;
+# seconds for which the idle daemon is watched; QUICK=1 only shows that everything runs.
+ONLY   ?=
+ROUNDS ?=
+OUT    ?=
+IDLE   ?=
+QUICK  ?=
+
 .PHONY: help
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,13 +60,20 @@ trace: $(STAMP) ## every requirement and the tests that proved it in the last `m
 simulate: $(STAMP) ## the simulation with many seeds (SEEDS=n)
 	@ARGUS_SEEDS=$(SEEDS) $(PY) -m pytest tests/simulation
 
+.PHONY: bench
+bench: $(STAMP) ## measure beside floors and peers (ONLY="journal breaker" ROUNDS=7 IDLE=120 OUT=file.json)
+	@$(PY) -m benchmarks --only "$(ONLY)" $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(IDLE),--idle $(IDLE)) \
+		$(if $(OUT),--out "$(OUT)") $(if $(QUICK),--quick)
+
 .PHONY: lock
-lock: $(PY) ## write requirements-dev.lock anew from pyproject.toml (UPGRADE=1 takes newer versions)
+lock: $(PY) ## write the locks anew from pyproject.toml (UPGRADE=1 takes newer versions)
 	@[ -x $(VENV)/bin/uv ] || said=$$($(PY) -m pip install --disable-pip-version-check uv 2>&1) || { echo "$$said" >&2; exit 1; }
 	@$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header \
 		--no-annotate --generate-hashes --group dev --extra notify --extra postgres $(if $(UPGRADE),--upgrade) \
 		pyproject.toml -o requirements-dev.lock
-	@echo "requirements-dev.lock is current."
+	@$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header \
+		--no-annotate --generate-hashes --group bench $(if $(UPGRADE),--upgrade) -o requirements-bench.lock
+	@echo "requirements-dev.lock and requirements-bench.lock are current."
 
 .PHONY: clean
 clean: ## remove .venv, caches and the record of the last test run (make down first)

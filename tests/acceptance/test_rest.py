@@ -82,11 +82,19 @@ def test_health_needs_no_token(running: Argus) -> None:
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "evil.example:7117", "127.0.0.1.evil.example", "", "[", "localhost@evil"]
+    "host",
+    ["evil.example", "evil.example:7117", "127.0.0.1.evil.example", "", "[", "localhost@evil", "evil\\@localhost"],
 )
 def test_another_host_is_misdirected(running: Argus, host: str) -> None:
     for path in ("/api/state", "/", "/healthz"):
         assert refusal(running.rest("GET", path, headers={"Host": host})) == (421, "MISDIRECTED")
+
+
+def test_two_hosts_are_misdirected_whichever_comes_first(running: Argus) -> None:
+    own, wire = urlsplit(running.url).netloc, head(running, "GET", "/api/state", "Host: evil.example")
+    turned = wire.replace(b"evil.example", b"OWN").replace(own.encode(), b"evil.example").replace(b"OWN", own.encode())
+    for said in (wire, turned, head(running, "GET", "/api/state", f"Host: {own}")):
+        assert raw(running, said) == (421, "MISDIRECTED")
 
 
 @pytest.mark.parametrize(

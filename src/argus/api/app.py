@@ -62,6 +62,7 @@ class _Reading:
 def build(house: House, keys: Keys, errors: Errors, stopping: asyncio.Event, host: str) -> Api:
     door = McpDoor(house, errors, stopping)
     routes: list[BaseRoute] = [
+        *rest.routes(house),
         *(_static(path, name, kind) for path, (name, kind) in _STATIC.items()),
         Route("/healthz", _health(house)),
         Route("/login", _login(keys, errors)),
@@ -70,7 +71,6 @@ def build(house: House, keys: Keys, errors: Errors, stopping: asyncio.Event, hos
         Route("/api/events", _Reading(EventStream(house.store, house.live, house.clock, errors, stopping))),
         Route("/mcp", _Reading(door.http)),
         Route("/mcp/stdio", _Reading(door.stdio), methods=["POST"]),
-        *rest.routes(house),
     ]
     app = Starlette(routes=routes, exception_handlers=_handlers(errors))
     app.router.redirect_slashes = False

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
@@ -14,20 +16,25 @@ from argus.api.answers import json_response
 from argus.api.guard import CALLER
 from argus.core.errors import ArgusError, Code
 from argus.ops import OPERATIONS, Operation
+from argus.ops.caller import Caller, Scope
 from argus.ops.house import House
 
+_CALLERS = 256
 _READ = 30.0
 """Seconds in which a body has to arrive: a client that drips holds nothing for longer."""
 
 
 def routes(house: House) -> list[Route]:
-    return [_route(one, house) for one in OPERATIONS]
+    # A house is a value, so callers that come again find theirs standing.
+    asked_by = lru_cache(maxsize=_CALLERS)(house.asked_by)
+    # Starlette tries one route after the other: what agents report with every step comes first.
+    return [_route(one, asked_by) for one in sorted(OPERATIONS, key=lambda one: one.scope is not Scope.REPORT)]
 
 
-def _route(one: Operation, house: House) -> Route:
+def _route(one: Operation, asked_by: Callable[[Caller], House]) -> Route:
     async def endpoint(request: Request) -> Response:
         values = await _values(one, request)
-        answer = await one.call(house.asked_by(request.scope[CALLER]), values)
+        answer = await one.call(asked_by(request.scope[CALLER]), values)
         return json_response(answer.model_dump(mode="json", by_alias=True), one.status)
 
     return Route(one.path, endpoint, methods=[one.method], name=one.name)

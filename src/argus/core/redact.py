@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 MASK = "[redacted]"
@@ -22,27 +23,49 @@ _BEARER = re.compile(r"(?i)\b(bearer\s+)[A-Za-z0-9._~+/=-]{8,}")
 # Words follow "basic" too: credentials are base64, which has digits, capitals or padding.
 _BASIC = re.compile(r"\b([Bb]asic\s+)(?=[a-z+/]*[A-Z0-9=])[A-Za-z0-9+/]{8,}={0,2}")
 
+_NUMBERS = (bool, int, float)
+_SEVERAL = (list, tuple, set, frozenset)
+
+
+def _may_hold_one(text: str) -> bool:
+    """Whether one of the patterns could match at all. Most of what is recorded is plain words, and searching those with
+    every pattern is what a record would cost most."""
+    return ":" in text or "=" in text or "argus." in text or "asic" in text or "earer" in text.lower()
+
+
+def _is_named_like_one(name: str) -> bool:
+    # Names come again and again; a very long one is no name, and not worth keeping.
+    return _judged(name) if len(name) <= 64 else _NAMED_LIKE_ONE.search(name) is not None
+
+
+@lru_cache(maxsize=1024)
+def _judged(name: str) -> bool:
+    return _NAMED_LIKE_ONE.search(name) is not None
+
 
 class Redactor:
     """Knows the secrets of this installation, and what secrets look like."""
 
     def __init__(self) -> None:
-        self._known: set[str] = set()
+        self._known: tuple[str, ...] = ()
+        """The longest first: one may be a part of another."""
 
     def learn(self, secret: str) -> None:
         # Very short values would mask ordinary words.
         if len(secret) >= 6:
-            self._known.add(secret)
+            self._known = tuple(sorted({*self._known, secret}, key=len, reverse=True))
 
     def learn_environment(self, environ: Mapping[str, str]) -> None:
         """Values of variables that are named like a secret; commands that Argus runs inherit and may print them."""
         for name, value in environ.items():
-            if _NAMED_LIKE_ONE.search(name):
+            if _is_named_like_one(name):
                 self.learn(value)
 
     def text(self, text: str) -> str:
-        for secret in sorted(self._known, key=len, reverse=True):
+        for secret in self._known:
             text = text.replace(secret, MASK)
+        if not _may_hold_one(text):
+            return text
         text = _MADE.sub(MASK, text)
         text = _USERINFO.sub(rf"\1{MASK}@", text)
         for pattern in (_BEARER, _BASIC, _ASSIGNED):
@@ -51,25 +74,26 @@ class Redactor:
 
     def value(self, value: Any) -> Any:
         """The same shape with every text cleaned, keys too; what is neither text nor number becomes text."""
+        # The commonest first.
+        if isinstance(value, str):
+            return self.text(value)
+        if value is None or isinstance(value, _NUMBERS):
+            return value
         if isinstance(value, Mapping):
             return {
-                self.text(str(key)): self._masked(item) if _NAMED_LIKE_ONE.search(str(key)) else self.value(item)
+                self.text(str(key)): self._masked(item) if _is_named_like_one(str(key)) else self.value(item)
                 for key, item in value.items()
             }
-        if isinstance(value, list | tuple | set | frozenset):
+        if isinstance(value, _SEVERAL):
             return [self.value(item) for item in value]
-        if value is None or isinstance(value, bool | int | float):
-            return value
-        if isinstance(value, bytes):
-            value = value.decode("utf-8", "replace")
-        return self.text(value if isinstance(value, str) else str(value))
+        return self.text(value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value))
 
     def _masked(self, value: Any) -> Any:
         """What stands under a name like `password`. Numbers stay: `tokens: 85000` is a count."""
-        if value is None or isinstance(value, bool | int | float):
+        if value is None or isinstance(value, _NUMBERS):
             return value
         if isinstance(value, Mapping):
             return {self.text(str(key)): self._masked(item) for key, item in value.items()}
-        if isinstance(value, list | tuple | set | frozenset):
+        if isinstance(value, _SEVERAL):
             return [self._masked(item) for item in value]
         return MASK

@@ -53,6 +53,9 @@ def text(value: str) -> str:
     return value.encode("utf-8", "replace").decode("utf-8")
 
 
+_ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True)  # json.dumps would make one for every row
+
+
 def encoded(value: Any) -> str:
     """JSON in ASCII: half characters and NUL are escapes in it, which any column of text takes."""
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=True)
+    return _ENCODER.encode(value)

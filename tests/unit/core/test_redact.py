@@ -216,6 +216,23 @@ def shape(value: Any) -> Any:
     return str if isinstance(value, str) else value
 
 
+_ANY_CASE = ["bearer abcdefgh1", "password=hunter2", "api-key: hunter2", "https://u:p@h"]
+_ONE_CASE = ["Basic dXNlcjpw", "basic dXNlcjpw", f"argus.abcdefgh.{'x' * 43}"]
+
+
+@given(
+    before=st.text("abc .,", max_size=8),
+    secret=st.sampled_from(_ONE_CASE) | st.sampled_from(_ANY_CASE).flatmap(lambda one: st.sampled_from(cases(one))),
+)
+@settings(deadline=None, max_examples=150)
+def test_what_looks_like_a_secret_is_found_beside_plain_words_and_in_any_case(before: str, secret: str):
+    assert MASK in Redactor().text(f"{before} {secret}")
+
+
+def cases(text: str) -> list[str]:
+    return [text, text.upper(), text.title(), text.swapcase()]
+
+
 @given(st.text(st.characters(exclude_characters="@bB=")))
 @settings(deadline=None, max_examples=150)
 def test_text_without_anything_like_a_secret_is_left_alone(text: str):

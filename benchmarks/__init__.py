@@ -1,0 +1,1 @@
+"""`make bench`: Argus beside floors and peers, measured in the same run. See docs/benchmarks.md."""

@@ -1,0 +1,20 @@
+"""Everything that is measured. A new row is a file in `work/` and a line here.
+
+Not in the folder itself: a contender imports its own file from there, and must not load all the others with it.
+"""
+
+from benchmarks.plan import Work
+from benchmarks.work import breaker, checks, commands, idle, journal, libraries, paced, requests, sse
+
+WORK: dict[str, Work] = {
+    "journal": Work("journal", journal.measure),
+    "postgres": Work("postgres", journal.measure_postgres),
+    "sse": Work("sse", sse.measure),
+    "requests": Work("requests", requests.measure),
+    "commands": Work("commands", commands.measure),
+    "idle": Work("idle", idle.measure),
+    "checks": Work("checks", checks.measure),
+    "paced": Work("paced", paced.measure),
+    "breaker": Work("breaker", breaker.measure, packages=("circuitbreaker",)),
+    "libraries": Work("libraries", libraries.measure),
+}

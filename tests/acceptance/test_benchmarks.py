@@ -1,0 +1,41 @@
+"""`make bench` runs: one quick round of some of its rows. What it measures then means nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def bench(*settings: str) -> subprocess.CompletedProcess[str]:
+    # A make that runs the tests hands its own settings down.
+    env = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+    command = ["make", "bench", *settings]
+    return subprocess.run(
+        command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120
+    )
+
+
+def test_a_quick_round_prints_the_table_and_writes_every_figure(tmp_path: Path):
+    out = tmp_path / "figures.json"
+    done = bench("QUICK=1", "ROUNDS=1", "ONLY=journal checks commands", f"OUT={out}")
+    assert done.returncode == 0, done
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in done.stdout.splitlines() if "|" in line]
+    assert lines[0] == ["work", "floor", "peers", "Argus", "ratio", "goal", "verdict"]
+    said = json.loads(out.read_text())
+    checks = ["http check, saturated", "tcp check, saturated"]
+    wanted = ["journal, SQLite", "journal, SQLite", *checks, "argus --help", "argus status"]
+    assert [row["work"] for row in said["rows"]] == wanted
+    assert [line[0] for line in lines[2:]] == [f"{row['work']}, {row['unit']}" for row in said["rows"]]
+    assert all(len(row["argus"]) == len(row["ratios"]) >= 1 for row in said["rows"])
+    assert {"cores", "python", "argusd"} <= set(said["machine"])
+
+
+def test_a_row_that_is_not_there_is_named_with_those_that_are():
+    done = bench("ONLY=nonsense")
+    assert done.returncode != 0
+    assert "nonsense" in done.stderr
+    assert "journal" in done.stderr
