@@ -5,10 +5,18 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from argus.core.units import DURATION_PATTERN, SIZE_PATTERN, duration, size, spoken, written
+from argus.core.units import (
+    DURATION_PATTERN,
+    POSITIVE_DURATION_PATTERN,
+    SIZE_PATTERN,
+    duration,
+    size,
+    spoken,
+    written,
+)
 
 UNITS = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 TEN_YEARS = 3650 * 86400
@@ -35,6 +43,7 @@ TEN_YEARS = 3650 * 86400
 def test_is_a_duration(text: str, seconds: float):
     assert duration(text) == pytest.approx(seconds, abs=1e-9)
     assert re.search(DURATION_PATTERN, text.strip())
+    assert bool(re.search(POSITIVE_DURATION_PATTERN, text.strip())) == (seconds > 0)
 
 
 @pytest.mark.parametrize(
@@ -84,6 +93,15 @@ def test_parts_add_up_from_large_to_small_and_in_no_other_order(parts: dict[str,
     if shuffled != ordered:
         with pytest.raises(ValueError):
             duration("".join(f"{parts[unit]}{unit}" for unit in shuffled))
+
+
+@given(st.from_regex(DURATION_PATTERN, fullmatch=True).map(str.strip))
+@settings(deadline=None, max_examples=300, suppress_health_check=[HealthCheck.filter_too_much])
+def test_what_fits_the_schema_is_read_unless_it_is_longer_than_ten_years(text: str):
+    try:
+        duration(text)
+    except ValueError as refused:
+        assert "ten years" in str(refused)
 
 
 @given(st.text("0123456789.smhd -+e", max_size=12) | st.from_regex(DURATION_PATTERN))
