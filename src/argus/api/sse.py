@@ -40,7 +40,7 @@ class EventStream:
         request = Request(scope, receive)
         try:
             if request.method != "GET":
-                raise ArgusError(Code.METHOD_NOT_ALLOWED, "events are read with GET")
+                raise ArgusError(Code.METHOD_NOT_ALLOWED, "events are read with GET", allow="GET")
             if self._readers >= _READERS:
                 raise ArgusError(Code.CONFLICT, f"{_READERS} readers follow the events already", limit=_READERS)
             start, reset = await self._start(request)
