@@ -143,9 +143,7 @@ def test_an_unknown_route_is_not_found(running: Argus, path: str) -> None:
         ("GET", "/mcp/stdio", "POST"),
     ],
 )
-def test_a_wrong_method_is_named_and_so_are_the_right_ones(
-    running: Argus, method: str, path: str, right: str
-) -> None:
+def test_a_wrong_method_is_named_and_so_are_the_right_ones(running: Argus, method: str, path: str, right: str) -> None:
     reply = running.rest(method, path)
     assert refusal(reply) == (405, "METHOD_NOT_ALLOWED")
     assert reply.headers["Allow"] == reply.error["details"]["allow"] == right

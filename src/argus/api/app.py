@@ -117,7 +117,9 @@ def _login(keys: Keys, errors: Errors) -> Callable[[Request], Response]:
 def _allowed(request: Request) -> str:
     """What this path takes: of all its routes, where Starlette names those of the first."""
     found = (route for route in request.app.routes if isinstance(route, Route))
-    methods = {one for route in found if route.matches(request.scope)[0] is not Match.NONE for one in route.methods or ()}
+    methods = {
+        one for route in found if route.matches(request.scope)[0] is not Match.NONE for one in route.methods or ()
+    }
     return ", ".join(sorted(methods))
 
 

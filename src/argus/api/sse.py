@@ -73,6 +73,9 @@ class EventStream:
         unknown = set(request.query_params) - _QUERY
         if unknown:
             raise ArgusError(Code.INVALID_REQUEST, f"unknown parameter {sorted(unknown)[0][:100]!r}")
+        for key in request.query_params:
+            if len(request.query_params.getlist(key)) > 1:
+                raise ArgusError(Code.INVALID_REQUEST, f"{key}: given more than once", field=key)
         oldest, newest = await self._store.span()
         given = request.headers.get("last-event-id") or request.query_params.get("after")
         if given:
