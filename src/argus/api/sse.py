@@ -76,20 +76,19 @@ class EventStream:
         for key in request.query_params:
             if len(request.query_params.getlist(key)) > 1:
                 raise ArgusError(Code.INVALID_REQUEST, f"{key}: given more than once", field=key)
+        # All of them are read, also those that another one goes before: what is wrong is said, not passed over.
+        after = _position(request.query_params.get("after"))
+        position = _position(request.headers.get("last-event-id")) or after
+        last = request.query_params.get("last", "0")
+        if not (last.isascii() and last.isdecimal() and len(last) <= 5 and int(last) <= 10_000):
+            raise ArgusError(Code.INVALID_REQUEST, "last is a number from 0 to 10000")
         oldest, newest = await self._store.span()
-        given = request.headers.get("last-event-id") or request.query_params.get("after")
-        if given:
-            position = Position.parse(given)
-            if position is None:
-                raise ArgusError(Code.INVALID_REQUEST, f"{given[:100]!r} is not an event's id", id=given[:100])
+        if position is not None:
             if position.epoch != self._store.epoch or position.n > newest:
                 return max(0, oldest - 1), "the position belongs to another store"
             if position.n < oldest - 1:
                 return oldest - 1, "the position is older than what is kept"
             return position.n, None
-        last = request.query_params.get("last", "0")
-        if not (last.isascii() and last.isdecimal() and len(last) <= 5 and int(last) <= 10_000):
-            raise ArgusError(Code.INVALID_REQUEST, "last is a number from 0 to 10000")
         return max(0, oldest - 1, newest - int(last)), None
 
     async def _chunks(
@@ -144,6 +143,13 @@ def _wire(event: Event) -> bytes:
 def _glimpse(glimpse: Glimpse) -> bytes:
     # No id: a reader that resumes resumes in the journal, and this is not in it.
     return f"event: {glimpse.channel}:{glimpse.type}\ndata: {json.dumps(glimpse.data)}\n\n".encode()
+
+
+def _position(given: str | None) -> Position | None:
+    position = Position.parse(given) if given else None
+    if given and position is None:
+        raise ArgusError(Code.INVALID_REQUEST, f"{given[:100]!r} is not an event's id", id=given[:100])
+    return position
 
 
 async def _gone(request: Request) -> None:
