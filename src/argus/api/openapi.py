@@ -66,7 +66,8 @@ def _describe(one: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
             for name, schema in rest.items()
         ]
     else:
-        body = {"type": "object", "properties": rest, "additionalProperties": False}
+        open_ended = one.ask.model_config.get("extra") == "allow"
+        body = {"type": "object", "properties": rest, "additionalProperties": open_ended}
         needed = sorted(required & set(rest))
         if needed:
             body["required"] = needed
@@ -157,7 +158,8 @@ def _health() -> dict[str, Any]:
 
 
 def _events() -> dict[str, Any]:
-    place = {"type": "string", "pattern": POSITION_PATTERN}
+    # Nothing is as good as none: a client that has not seen an event yet may say so.
+    place = {"type": "string", "pattern": f"^$|{POSITION_PATTERN}"}
     given = [
         ("query", "channel", {"type": "string"}, "Only this channel"),
         ("query", "after", place, "Begin after this event's id"),
