@@ -41,20 +41,21 @@ class EventStream:
         try:
             if request.method != "GET":
                 raise ArgusError(Code.METHOD_NOT_ALLOWED, "events are read with GET", allow="GET")
-            if self._readers >= _READERS:
-                raise ArgusError(Code.CONFLICT, f"{_READERS} readers follow the events already", limit=_READERS)
             start, reset = await self._start(request)
             follow = _flag(request, "follow", default=True)
             live = _flag(request, "live", default=False) and follow
+            # Counted without a pause after the question: else all who come at once are let in.
+            if self._readers >= _READERS:
+                raise ArgusError(Code.CONFLICT, f"{_READERS} readers follow the events already", limit=_READERS)
+            self._readers += 1
         except ArgusError as error:
             await self._errors.response(error)(scope, receive, send)
             return
         channel = request.query_params.get("channel")
         headers = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-store")]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        self._readers += 1
         watching = self._live.open() if live else contextlib.nullcontext()
         try:
+            await send({"type": "http.response.start", "status": 200, "headers": headers})
             with watching as feed:
                 await self._send(self._chunks(request, start, reset, channel, follow, feed), send)
         except (TimeoutError, OSError):
