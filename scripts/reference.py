@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from argus import config
+from argus.core.units import DURATION_PATTERN, POSITIVE_DURATION_PATTERN
 
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "configuration.md"
 HEAD = """# Configuration: argus.yaml
@@ -52,7 +53,7 @@ def kind(field: dict[str, Any], definitions: dict[str, Any]) -> str:
         return " or ".join(f"`{value}`" for value in field["enum"])
     if field.get("type") == "array":
         return f"list of {kind(field.get('items', {}), definitions)}"
-    if field.get("pattern", "").startswith("^([0-9]+"):
+    if field.get("pattern") in (DURATION_PATTERN, POSITIVE_DURATION_PATTERN):
         return "duration"
     return field.get("title") if field.get("type") == "object" and field.get("properties") else field.get("type", "any")
 

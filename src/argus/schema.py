@@ -32,10 +32,11 @@ def _positive(value: float) -> float:
 
 
 _DURATION_SCHEMA = {"type": "string", "pattern": units.DURATION_PATTERN, "examples": ["30s", "5m", "1h30m"]}
+_POSITIVE_SCHEMA = {**_DURATION_SCHEMA, "pattern": units.POSITIVE_DURATION_PATTERN}
 
 Duration = Annotated[float, BeforeValidator(_duration), WithJsonSchema(_DURATION_SCHEMA)]
 PositiveDuration = Annotated[
-    float, BeforeValidator(lambda value: _positive(_duration(value))), WithJsonSchema(_DURATION_SCHEMA)
+    float, BeforeValidator(lambda value: _positive(_duration(value))), WithJsonSchema(_POSITIVE_SCHEMA)
 ]
 
 
@@ -44,5 +45,9 @@ def lasting(default: str, description: str) -> Any:
     return Field(default=units.duration(default), description=description, json_schema_extra={"default": default})
 
 
-Name = Annotated[str, BeforeValidator(lambda value: names.check(value) if isinstance(value, str) else value)]
+Name = Annotated[
+    str,
+    BeforeValidator(lambda value: names.check(value) if isinstance(value, str) else value),
+    WithJsonSchema({"type": "string", "pattern": names.PATTERN, "maxLength": 100}),
+]
 Port = Annotated[int, Field(ge=0, le=65535, strict=True)]

@@ -126,6 +126,6 @@ def test_the_state_says_from_where_to_follow(quiet: Argus) -> None:
 def test_events_need_the_token_and_known_parameters(quiet: Argus) -> None:
     reply = quiet.rest("GET", "/api/events", token=False)
     assert (reply.status, reply.error["code"]) == (401, "UNAUTHORIZED")
-    for query in ("nonsense=1", "last=many", "last=-1", "last=10001", "follow=perhaps"):
+    for query in ("nonsense=1", "last=many", "last=-1", "last=10001", "follow=perhaps", "last=1&last=1"):
         reply = quiet.rest("GET", f"/api/events?{query}")
         assert (reply.status, reply.error["code"]) == (400, "INVALID_REQUEST")

@@ -156,20 +156,22 @@ def test_an_unknown_route_is_not_found(running: Argus, path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "path"),
+    ("method", "path", "right"),
     [
-        ("DELETE", "/api/state"),
-        ("POST", "/api/services"),
-        ("GET", "/api/services/web/check"),
-        ("PATCH", "/api/autonomy"),
-        ("POST", "/api/events"),
-        ("POST", "/"),
-        ("PUT", "/healthz"),
-        ("GET", "/mcp/stdio"),
+        ("DELETE", "/api/state", "GET, HEAD"),
+        ("POST", "/api/services", "GET, HEAD"),
+        ("GET", "/api/services/web/check", "POST"),
+        ("PATCH", "/api/autonomy", "GET, HEAD, PUT"),
+        ("POST", "/api/events", "GET"),
+        ("POST", "/", "GET, HEAD"),
+        ("PUT", "/healthz", "GET, HEAD"),
+        ("GET", "/mcp/stdio", "POST"),
     ],
 )
-def test_a_wrong_method_is_named(running: Argus, method: str, path: str) -> None:
-    assert refusal(running.rest(method, path)) == (405, "METHOD_NOT_ALLOWED")
+def test_a_wrong_method_is_named_and_so_are_the_right_ones(running: Argus, method: str, path: str, right: str) -> None:
+    reply = running.rest(method, path)
+    assert refusal(reply) == (405, "METHOD_NOT_ALLOWED")
+    assert reply.headers["Allow"] == reply.error["details"]["allow"] == right
 
 
 @pytest.mark.parametrize(
@@ -185,6 +187,9 @@ def test_a_wrong_method_is_named(running: Argus, method: str, path: str) -> None
         b'{"level": 3}',
         b'{"level": null}',
         b'{"level": "full", "force": true}',
+        b'{"level": "full", "level": "full"}',
+        b'{"level": "\\ud800"}',
+        '{"level": "full"}'.encode("utf-16"),
         b"[" * 100_000,
     ],
     ids=lambda body: body[:40].decode("latin-1"),

@@ -30,4 +30,6 @@ class Errors:
 
     def response(self, error: ArgusError) -> Response:
         headers = {"www-authenticate": "Bearer"} if error.code is Code.UNAUTHORIZED else {}
+        if error.code is Code.METHOD_NOT_ALLOWED:
+            headers = {"allow": str(error.details["allow"])}
         return json_response({"error": self.structured(error)}, error.status, headers)

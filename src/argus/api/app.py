@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute, Match, Route
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as Connection
 
@@ -114,6 +114,15 @@ def _login(keys: Keys, errors: Errors) -> Callable[[Request], Response]:
     return endpoint
 
 
+def _allowed(request: Request) -> str:
+    """What this path takes: of all its routes, where Starlette names those of the first."""
+    found = (route for route in request.app.routes if isinstance(route, Route))
+    methods = {
+        one for route in found if route.matches(request.scope)[0] is not Match.NONE for one in route.methods or ()
+    }
+    return ", ".join(sorted(methods))
+
+
 def _handlers(errors: Errors) -> dict[Any, Any]:
     async def of_argus(request: Request, error: ArgusError) -> Response:
         return errors.response(error)
@@ -121,7 +130,7 @@ def _handlers(errors: Errors) -> dict[Any, Any]:
     async def of_http(request: Request, error: HTTPException) -> Response:
         path = request.url.path[:200]
         if error.status_code == 405:
-            allowed = (error.headers or {}).get("Allow", "")
+            allowed = _allowed(request)
             return errors.response(
                 ArgusError(Code.METHOD_NOT_ALLOWED, f"{request.method} is not for {path}; {allowed} is", allow=allowed)
             )

@@ -6,22 +6,39 @@ from typing import Any
 
 from argus import __version__
 from argus.core.errors import REGISTRY, Category, Code, Severity
+from argus.core.events import POSITION_PATTERN
 from argus.ops import OPERATIONS, Operation
 
-_ALWAYS = (Code.INVALID_REQUEST, Code.UNAUTHORIZED, Code.FORBIDDEN, Code.MISDIRECTED, Code.INTERNAL_ERROR)
+_ABOUT = (
+    "The supervisor's API. Every error has one form, and every operation lists its codes. Besides, an unknown path is "
+    "answered with 404 NOT_FOUND, and a method that a path does not have with 405 METHOD_NOT_ALLOWED."
+)
+_ABOUT_EVENTS = (
+    "An event has `id` (epoch-n), `event` (channel:type) and `data` (JSON with `type` and `timestamp`). A reader that "
+    "was cut off sends the last id it has seen as Last-Event-ID and misses nothing. `event: reset` says that the "
+    "position is of no use here, and why; what is kept follows from its beginning."
+)
+_WHOLE = "argus"
+"""The tag of what is about Argus as a whole."""
+_UNASKED = (Code.INVALID_REQUEST, Code.FORBIDDEN, Code.MISDIRECTED, Code.INTERNAL_ERROR)
+"""What is answered before anybody is asked who they are."""
+_ALWAYS = (*_UNASKED, Code.UNAUTHORIZED)
 _WITH_BODY = (Code.TOO_LARGE, Code.UNSUPPORTED_TYPE)
 _READS = (Code.STORE_UNAVAILABLE,)
 
 
 def document() -> dict[str, Any]:
-    schemas: dict[str, Any] = {"Error": _error_schema()}
+    schemas: dict[str, Any] = {**_error_schemas(), "Health": _health_schema()}
     paths: dict[str, dict[str, Any]] = {"/healthz": {"get": _health()}, "/api/events": {"get": _events()}}
     for one in OPERATIONS:
         paths.setdefault(one.path, {})[one.method.lower()] = _describe(one, schemas)
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Argus", "version": __version__, "description": "The supervisor's API."},
+        "info": {"title": "Argus", "version": __version__, "description": _ABOUT},
         "paths": paths,
+        "tags": [
+            {"name": name} for name in sorted({one["tags"][0] for path in paths.values() for one in path.values()})
+        ],
         "components": {
             "schemas": schemas,
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
@@ -37,6 +54,7 @@ def _describe(one: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
     parameters = [{"name": name, "in": "path", "required": True, "schema": fields[name]} for name in one.path_fields]
     described: dict[str, Any] = {
         "operationId": one.name,
+        "tags": [one.name.partition(".")[0] if "." in one.name else _WHOLE],
         "summary": one.documentation.partition("\n")[0],
         "description": one.documentation,
         "x-argus-scope": one.scope.value,
@@ -45,11 +63,12 @@ def _describe(one: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
     rest = {name: schema for name, schema in fields.items() if name not in one.path_fields}
     if one.method == "GET":
         parameters += [
-            {"name": name, "in": "query", "required": name in required, "schema": schema}
+            {"name": name, "in": "query", "required": name in required, "schema": _without_null(schema)}
             for name, schema in rest.items()
         ]
     else:
-        body = {"type": "object", "properties": rest, "additionalProperties": False}
+        open_ended = one.ask.model_config.get("extra") == "allow"
+        body = {"type": "object", "properties": rest, "additionalProperties": open_ended}
         needed = sorted(required & set(rest))
         if needed:
             body["required"] = needed
@@ -59,12 +78,21 @@ def _describe(one: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
     return described
 
 
+def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """A query cannot carry null: what is not given is left out."""
+    choices = schema.get("anyOf", [])
+    rest: list[dict[str, Any]] = [one for one in choices if one != {"type": "null"}]
+    if len(rest) != 1 or len(choices) != 2:
+        return schema
+    return {key: value for key, value in schema.items() if key not in ("anyOf", "default")} | rest[0]
+
+
 def _ok(one: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
     name = one.answer.__name__
     schemas[name] = _schema(one.answer, schemas, "serialization")
     return {
         "description": "Done.",
-        "content": {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}},
+        "content": {"application/json": {"schema": _reference(name)}},
     }
 
 
@@ -84,52 +112,71 @@ def _errors(codes: tuple[Code, ...]) -> dict[str, Any]:
     by_status: dict[int, list[str]] = {}
     for code in dict.fromkeys(codes):
         by_status.setdefault(REGISTRY[code].status, []).append(code.value)
-    reference = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    reference = {"application/json": {"schema": _reference("Error")}}
     return {
         str(status): {"description": ", ".join(found), "content": reference}
         for status, found in sorted(by_status.items())
     }
 
 
-def _error_schema() -> dict[str, Any]:
+def _error_schemas() -> dict[str, Any]:
+    """Each part under a name of its own, so that a generated client has words for them."""
+    enums: dict[str, Any] = {"ErrorCode": Code, "ErrorCategory": Category, "ErrorSeverity": Severity}
     properties = {
-        "code": {"type": "string", "enum": [code.value for code in Code]},
-        "category": {"type": "string", "enum": [one.value for one in Category]},
-        "severity": {"type": "string", "enum": [one.value for one in Severity]},
+        "code": _reference("ErrorCode"),
+        "category": _reference("ErrorCategory"),
+        "severity": _reference("ErrorSeverity"),
         "message": {"type": "string"},
         "details": {"type": "object"},
         "suggestedActions": {"type": "array", "items": {"type": "string"}},
         "timestamp": {"type": "integer", "description": "Epoch milliseconds"},
     }
-    error = {"type": "object", "properties": properties, "required": list(properties)}
-    return {"type": "object", "properties": {"error": error}, "required": ["error"]}
+    return {
+        **{name: {"type": "string", "enum": [one.value for one in values]} for name, values in enums.items()},
+        "Error": {"type": "object", "properties": {"error": _reference("StructuredError")}, "required": ["error"]},
+        "StructuredError": {"type": "object", "properties": properties, "required": list(properties)},
+    }
+
+
+def _reference(name: str) -> dict[str, str]:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _health_schema() -> dict[str, Any]:
+    properties = {"status": {"type": "string", "const": "ok"}, "version": {"type": "string"}}
+    return {"type": "object", "properties": properties, "required": list(properties)}
 
 
 def _health() -> dict[str, Any]:
-    schema = {"type": "object", "properties": {"status": {"type": "string"}, "version": {"type": "string"}}}
-    content = {"application/json": {"schema": schema}}
+    content = {"application/json": {"schema": _reference("Health")}}
     return {
         "operationId": "health",
+        "tags": [_WHOLE],
         "summary": "Whether Argus runs.",
         "security": [],
-        "responses": {"200": {"description": "It runs.", "content": content}},
+        "responses": {"200": {"description": "It runs.", "content": content}, **_errors(_UNASKED)},
     }
 
 
 def _events() -> dict[str, Any]:
-    query = [
-        ("channel", {"type": "string"}, "Only this channel"),
-        ("after", {"type": "string"}, "Begin after this event's id; the header Last-Event-ID does the same"),
-        ("last", {"type": "integer", "minimum": 0, "maximum": 10000}, "Begin so many events back"),
-        ("follow", {"type": "boolean"}, "false ends after what is there"),
-        ("live", {"type": "boolean"}, "true adds what is not recorded, without an id: readings and reports"),
+    # Nothing is as good as none: a client that has not seen an event yet may say so.
+    place = {"type": "string", "pattern": f"^$|{POSITION_PATTERN}"}
+    given = [
+        ("query", "channel", {"type": "string"}, "Only this channel"),
+        ("query", "after", place, "Begin after this event's id"),
+        ("query", "last", {"type": "integer", "minimum": 0, "maximum": 10000}, "Begin so many events back"),
+        ("query", "follow", {"type": "boolean"}, "false ends after what is there"),
+        ("query", "live", {"type": "boolean"}, "true adds what is not recorded, without an id: readings and reports"),
+        ("header", "Last-Event-ID", place, "Begin after this event's id; goes before `after` and `last`"),
     ]
     refused = _errors((*_ALWAYS, *_READS, Code.CONFLICT))
     return {
         "operationId": "events",
+        "tags": [_WHOLE],
         "summary": "The journal as server-sent events.",
+        "description": _ABOUT_EVENTS,
         "parameters": [
-            {"name": name, "in": "query", "schema": schema, "description": text} for name, schema, text in query
+            {"name": name, "in": where, "schema": schema, "description": text} for where, name, schema, text in given
         ],
         "responses": {
             **refused,

@@ -57,6 +57,13 @@ async def _values(one: Operation, request: Request) -> dict[str, Any]:
     return given
 
 
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key is given more than once")
+    return found
+
+
 async def _body(request: Request) -> dict[str, Any]:
     try:
         async with asyncio.timeout(_READ):
@@ -68,7 +75,8 @@ async def _body(request: Request) -> dict[str, Any]:
     if not raw:
         return {}
     try:
-        body = json.loads(raw)
+        # As bytes they would be read in the encodings that json guesses at: JSON over HTTP is UTF-8.
+        body = json.loads(raw.decode(), object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         raise ArgusError(Code.INVALID_REQUEST, f"the body is not JSON: {str(error)[:200]}") from None
     if not isinstance(body, dict):

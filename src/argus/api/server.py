@@ -15,10 +15,14 @@ from argus.core.clock import Clock, SystemClock, milliseconds
 from argus.core.errors import ArgusError, Code
 
 CONNECTIONS = 512
-"""Beyond that the oldest silent one is closed: strangers' connections must not take the checks' descriptors."""
+"""Beyond that one that asks for nothing is closed: strangers' connections must not take the checks' descriptors."""
 _HEAD = 64 * 1024
 _HEAD_SECONDS = 15.0
 """In which the whole head of a request must have arrived."""
+_REST_SECONDS = 5.0
+"""In which the rest of a body has to arrive whose request is answered already: time to read the answer, not to stay."""
+_STUCK_SECONDS = 20.0
+"""In which a client has to take what waits for it; one that does not is cut off, and whatever it was sent is let go."""
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -26,39 +30,87 @@ class BoundedProtocol(HttpToolsProtocol):
 
     _silent: ClassVar[dict[BoundedProtocol, None]] = {}
     """Those that have not sent a request yet, the oldest first: they make room, so that a crowd locks nobody out."""
+    _idle: ClassVar[dict[BoundedProtocol, None]] = {}
+    """Those that were answered: they make room when nobody is silent, else a crowd would ask once and stay."""
     _head = 0
     _in_head = True
+    _in_body = False
     _patience: asyncio.TimerHandle | None = None
+    _stuck: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._silent[self] = None
-        self._patience = self.loop.call_later(_HEAD_SECONDS, transport.abort)
+        self._wait_for(_HEAD_SECONDS)
         if len(self.connections) > CONNECTIONS:
-            next(iter(self._silent)).transport.abort()
+            next(iter((*self._silent, *self._idle, self))).transport.abort()
+        self._silent[self] = None
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._spoke()
+        if self._stuck is not None:
+            self._stuck.cancel()
         super().connection_lost(exc)
+
+    def _wait_for(self, seconds: float) -> None:
+        if self._patience is None:
+            self._patience = self.loop.call_later(seconds, self.transport.abort)
+
+    def _came(self) -> None:
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
 
     def _spoke(self) -> None:
         self._silent.pop(self, None)
-        if self._patience is not None:
-            self._patience.cancel()
+        self._idle.pop(self, None)
+        self._came()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         if self._in_head and not self.transport.is_closing():
+            self._wait_for(_HEAD_SECONDS)
             self._head += len(data)
             if self._head > _HEAD:
                 self.send_400_response("the request's head has more than 64 KiB")
+
+    def on_response_complete(self) -> None:
+        waiting = bool(self.pipeline)
+        super().on_response_complete()
+        if not waiting and not self.transport.is_closing():
+            self._idle[self] = None
+            self._expect_head()
+            if self._in_body:
+                self._wait_for(_REST_SECONDS)
+
+    def on_message_complete(self) -> None:
+        super().on_message_complete()
+        self._in_body = False
+        self._came()
+        self._expect_head()
+
+    def _expect_head(self) -> None:
+        """Whatever comes after a request and its answer is the head of another, also when it is only line breaks."""
+        if self in self._idle and not self._in_body and not self._in_head:
+            self._head, self._in_head = 0, True
+
+    def pause_writing(self) -> None:
+        # Closing would wait until the client has read the rest, and this one does not read.
+        if self._stuck is None:
+            self._stuck = self.loop.call_later(_STUCK_SECONDS, self.transport.abort)
+        super().pause_writing()
+
+    def resume_writing(self) -> None:
+        if self._stuck is not None:
+            self._stuck.cancel()
+            self._stuck = None
+        super().resume_writing()
 
     def on_message_begin(self) -> None:
         self._head, self._in_head = 0, True
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
-        self._in_head = False
+        self._in_head, self._in_body = False, True
         self._spoke()
         super().on_headers_complete()
 

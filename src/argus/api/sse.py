@@ -41,21 +41,22 @@ class EventStream:
         request = Request(scope, receive)
         try:
             if request.method != "GET":
-                raise ArgusError(Code.METHOD_NOT_ALLOWED, "events are read with GET")
-            if self._readers >= _READERS:
-                raise ArgusError(Code.CONFLICT, f"{_READERS} readers follow the events already", limit=_READERS)
+                raise ArgusError(Code.METHOD_NOT_ALLOWED, "events are read with GET", allow="GET")
             start, reset = await self._start(request)
             follow = _flag(request, "follow", default=True)
             live = _flag(request, "live", default=False) and follow
+            # Counted without a pause after the question: else all who come at once are let in.
+            if self._readers >= _READERS:
+                raise ArgusError(Code.CONFLICT, f"{_READERS} readers follow the events already", limit=_READERS)
+            self._readers += 1
         except ArgusError as error:
             await self._errors.response(error)(scope, receive, send)
             return
         channel = request.query_params.get("channel")
         headers = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-store")]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        self._readers += 1
         watching = self._live.open() if live else contextlib.nullcontext()
         try:
+            await send({"type": "http.response.start", "status": 200, "headers": headers})
             with watching as feed:
                 await self._send(self._chunks(request, start, reset, channel, follow, feed), send)
         except (TimeoutError, OSError):
@@ -74,20 +75,22 @@ class EventStream:
         unknown = set(request.query_params) - _QUERY
         if unknown:
             raise ArgusError(Code.INVALID_REQUEST, f"unknown parameter {sorted(unknown)[0][:100]!r}")
+        for key in request.query_params:
+            if len(request.query_params.getlist(key)) > 1:
+                raise ArgusError(Code.INVALID_REQUEST, f"{key}: given more than once", field=key)
+        # All of them are read, also those that another one goes before: what is wrong is said, not passed over.
+        after = _position(request.query_params.get("after"))
+        position = _position(request.headers.get("last-event-id")) or after
+        last = request.query_params.get("last", "0")
+        if not (last.isascii() and last.isdecimal() and len(last) <= 5 and int(last) <= 10_000):
+            raise ArgusError(Code.INVALID_REQUEST, "last is a number from 0 to 10000")
         oldest, newest = await self._store.span()
-        given = request.headers.get("last-event-id") or request.query_params.get("after")
-        if given:
-            position = Position.parse(given)
-            if position is None:
-                raise ArgusError(Code.INVALID_REQUEST, f"{given[:100]!r} is not an event's id", id=given[:100])
+        if position is not None:
             if position.epoch != self._store.epoch or position.n > newest:
                 return max(0, oldest - 1), "the position belongs to another store"
             if position.n < oldest - 1:
                 return oldest - 1, _PRUNED
             return position.n, None
-        last = request.query_params.get("last", "0")
-        if not (last.isascii() and last.isdecimal() and len(last) <= 5 and int(last) <= 10_000):
-            raise ArgusError(Code.INVALID_REQUEST, "last is a number from 0 to 10000")
         return max(0, oldest - 1, newest - int(last)), None
 
     async def _chunks(
@@ -152,6 +155,13 @@ def _wire(event: Event) -> bytes:
 def _glimpse(glimpse: Glimpse) -> bytes:
     # No id: a reader that resumes resumes in the journal, and this is not in it.
     return f"event: {glimpse.channel}:{glimpse.type}\ndata: {json.dumps(glimpse.data)}\n\n".encode()
+
+
+def _position(given: str | None) -> Position | None:
+    position = Position.parse(given) if given else None
+    if given and position is None:
+        raise ArgusError(Code.INVALID_REQUEST, f"{given[:100]!r} is not an event's id", id=given[:100])
+    return position
 
 
 async def _gone(request: Request) -> None:

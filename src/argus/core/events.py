@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+# int() alone takes underscores and other scripts' digits, and more of them than a store holds: ids are ASCII.
+POSITION_PATTERN = r"^([A-Za-z0-9_-]{1,64})-([0-9]{1,18})$"
+_POSITION = re.compile(POSITION_PATTERN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +57,5 @@ class Position:
 
     @classmethod
     def parse(cls, text: str) -> Position | None:
-        epoch, dash, number = text.strip().rpartition("-")
-        # isdecimal alone takes other scripts' digits, and int() takes underscores: ids are ASCII.
-        if not dash or not epoch or not (number.isascii() and number.isdecimal()) or len(number) > 18:
-            return None
-        return cls(epoch, int(number))
+        match = _POSITION.fullmatch(text.strip())
+        return cls(match[1], int(match[2])) if match else None

@@ -9,7 +9,9 @@ _BYTES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|d)")
 _SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)\s*([kmgt]?)i?b?", re.IGNORECASE | re.ASCII)
 
-DURATION_PATTERN = r"^([0-9]+(\.[0-9]+)?(ms|s|m|h|d))+$"
+# Each unit once and from large to small, as `duration` reads it. That ten years are the most no pattern can say.
+DURATION_PATTERN = "^(?!$)" + "".join(rf"([0-9]+(\.[0-9]+)?{unit})?" for unit in ("d", "h", "m", "s", "ms")) + "$"
+POSITIVE_DURATION_PATTERN = DURATION_PATTERN.replace("(?!$)", "(?![0.dhms]*$)")
 SIZE_PATTERN = r"^[0-9]+(\.[0-9]+)?\s*[kKmMgGtT]?[iI]?[bB]?$"
 
 

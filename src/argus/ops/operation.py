@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -58,11 +59,22 @@ class Operation:
     async def call(self, house: House, values: dict[str, Any]) -> Answer:
         """Checks who asks, validates what came from outside, and runs."""
         house.caller.require(self.scope)
+        _check_encodable(values)
         try:
             asked = self.ask.model_validate(values)
         except ValidationError as invalid:
             raise invalid_request(invalid) from None
         return await self.run(house, asked)
+
+
+def _check_encodable(values: dict[str, Any]) -> None:
+    """JSON can name half a character, which no text on its way out can hold."""
+    try:
+        json.dumps(values, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise ArgusError(Code.INVALID_REQUEST, "the request holds a lone surrogate") from None
+    except RecursionError:
+        raise ArgusError(Code.INVALID_REQUEST, "the request is too deep") from None
 
 
 def invalid_request(invalid: ValidationError) -> ArgusError:

@@ -96,3 +96,9 @@ def test_what_passes_is_harmless_and_unchanged(name: str):
     assert ".." not in name
     assert not set(name) & set("/\\$`;|&*?=%<>\"'(){}[]~!#^,")
     assert re.search(PATTERN, name)
+
+
+@given(st.from_regex(PATTERN, fullmatch=True).filter(lambda name: not name.endswith("\n")))
+@settings(deadline=None, max_examples=300)
+def test_what_fits_the_schema_is_a_name(name: str):
+    assert check(name) == name

@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.core.units import DURATION_PATTERN, SIZE_PATTERN, duration, size, spoken, written
+from argus.core.units import (
+    DURATION_PATTERN,
+    POSITIVE_DURATION_PATTERN,
+    SIZE_PATTERN,
+    duration,
+    size,
+    spoken,
+    written,
+)
 
 UNITS = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 TEN_YEARS = 3650 * 86400
@@ -35,6 +43,7 @@ TEN_YEARS = 3650 * 86400
 def test_is_a_duration(text: str, seconds: float):
     assert duration(text) == pytest.approx(seconds, abs=1e-9)
     assert re.search(DURATION_PATTERN, text.strip())
+    assert bool(re.search(POSITIVE_DURATION_PATTERN, text.strip())) == (seconds > 0)
 
 
 @pytest.mark.parametrize(
@@ -79,11 +88,15 @@ def test_parts_add_up_from_large_to_small_and_in_no_other_order(parts: dict[str,
     ordered = [unit for unit in UNITS if unit in parts]
     text = "".join(f"{parts[unit]}{unit}" for unit in ordered)
     assert duration(text) == pytest.approx(sum(parts[unit] * UNITS[unit] for unit in ordered))
+    assert re.search(DURATION_PATTERN, text)
+    assert bool(re.search(POSITIVE_DURATION_PATTERN, text)) == any(parts.values())
     shuffled = list(ordered)
     chance.shuffle(shuffled)
     if shuffled != ordered:
+        disordered = "".join(f"{parts[unit]}{unit}" for unit in shuffled)
+        assert not re.search(DURATION_PATTERN, disordered)
         with pytest.raises(ValueError):
-            duration("".join(f"{parts[unit]}{unit}" for unit in shuffled))
+            duration(disordered)
 
 
 @given(st.text("0123456789.smhd -+e", max_size=12) | st.from_regex(DURATION_PATTERN))
