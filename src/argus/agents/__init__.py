@@ -1,0 +1,1 @@
+"""The agents' part: which are alive, and keeping their work going."""

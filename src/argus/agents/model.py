@@ -1,0 +1,77 @@
+"""The values the agents' part thinks in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from argus.core.clock import Stamp
+
+
+class State(StrEnum):
+    SPAWNING = "spawning"
+    """Claimed, and not yet known to run."""
+    ALIVE = "alive"
+    STALE = "stale"
+    """Silent for longer than it may be, and not known to be dead."""
+    UNKNOWN = "unknown"
+    """Silent, and nobody here can look."""
+    DEAD = "dead"
+    """Ended before its task was."""
+    RESPAWNED = "respawned"
+    """Dead, and its task is in the hands of the next generation."""
+    REMOVED = "removed"
+    """Stopped or finished: it stays that way."""
+
+    @property
+    def is_over(self) -> bool:
+        return self in (State.RESPAWNED, State.REMOVED)
+
+
+class Origin(StrEnum):
+    """Who started it, and so who can see it end."""
+
+    DAEMON = "daemon"
+    TERMINAL = "terminal"
+    FOREIGN = "foreign"
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """Where it runs. Only on the host of that name, in that boot, may its number be looked at."""
+
+    host: str
+    boot_id: str
+    pid: int
+    started: str
+    shim_pid: int = 0
+    shim_started: str = ""
+    nonce: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """One generation of one lineage."""
+
+    id: str
+    lineage: str
+    generation: int
+    state: State
+    since: float
+    origin: Origin = Origin.FOREIGN
+    config: str = ""
+    project: str = ""
+    task: str = ""
+    status: str = ""
+    """Its own word."""
+    session: str = ""
+    """What its program calls the conversation; a respawn resumes it."""
+    process: Process | None = None
+    seen: Stamp | None = None
+    """The last beat, or the last time it was found alive."""
+    spawned: Stamp | None = None
+    exit_status: int | None = None
+    reason: str = ""
+    """Why it is in this state, for people."""
+    warned: bool = False
+    """Somebody was told of this silence."""

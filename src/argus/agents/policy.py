@@ -1,0 +1,146 @@
+"""The four questions about an agent that is silent or has ended. Values in, value out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from argus.core.autonomy import Level
+from argus.core.backoff import Backoff
+from argus.host.launching import Vital
+
+
+class Gate(StrEnum):
+    """What can hold a respawn back, in the order in which they are asked."""
+
+    FOREIGN = "not started by Argus"
+    DISABLED = "respawn disabled"
+    CONFIG = "config not known"
+    PATH = "project path is gone"
+    AUTONOMY = "autonomy"
+    CAP = "too many respawns"
+    BACKOFF = "backoff"
+    RECORD = "record"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Everything a decision about one silent or ended agent rests on."""
+
+    stop_approved: bool = False
+    finished: bool = False
+    vital: Vital | None = None
+    """None: it does not run here, or never said who it is."""
+    all_are_late: bool = False
+    """The machine slept, the clock jumped or Argus stalled: every silence may be ours."""
+    respawn_enabled: bool = True
+    config_known: bool = True
+    path_exists: bool = True
+    autonomy: Level = Level.OBSERVE
+    respawns: int = 0
+    """Of its lineage, in the last hour."""
+    most: int = 5
+    wait: float = 0.0
+    """Seconds of backoff that are left."""
+    recordable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Not dead: the timer starts over, and somebody is told once."""
+
+    hung: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Nothing is judged for one full threshold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Silent, and nobody here can look: told, never respawned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    gate: Gate
+
+
+@dataclass(frozen=True, slots=True)
+class Respawn:
+    pass
+
+
+Decision = Remove | Keep | Wait | Report | Hold | Respawn
+
+
+def decide(facts: Facts) -> Decision:
+    if facts.stop_approved:
+        return Remove("stopped")
+    if facts.finished:
+        return Remove("finished")
+    if facts.vital in (Vital.ALIVE, Vital.STOPPED):
+        return Keep(hung=facts.vital is Vital.STOPPED)
+    if facts.all_are_late:
+        return Wait()
+    if facts.vital is None:
+        return Report()
+    return _gated(facts)
+
+
+def _gated(facts: Facts) -> Hold | Respawn:
+    if not facts.respawn_enabled:
+        return Hold(Gate.DISABLED)
+    if not facts.config_known:
+        return Hold(Gate.CONFIG)
+    if not facts.path_exists:
+        return Hold(Gate.PATH)
+    if not facts.autonomy.allows(Level.MODERATE):
+        return Hold(Gate.AUTONOMY)
+    if facts.respawns >= facts.most:
+        return Hold(Gate.CAP)
+    if facts.wait > 0:
+        return Hold(Gate.BACKOFF)
+    if not facts.recordable:
+        return Hold(Gate.RECORD)
+    return Respawn()
+
+
+ESCALATED = frozenset({Gate.PATH, Gate.CAP, Gate.CONFIG})
+"""Gates that do not open by themselves: a person has to look."""
+
+
+def delay(backoff: Backoff, before: Sequence[float], chance: float) -> float:
+    """Seconds between the death and the next start; `before` are the delays since the lineage was last healthy."""
+    return backoff.delay(len(before) + 1, previous=before[-1] if before else 0.0, chance=chance)
+
+
+_NUMBERED = re.compile(r"^(?P<stem>.*?)(?P<number>[0-9]*)$", re.DOTALL)
+
+
+def next_id(id: str, highest: int) -> tuple[str, int]:
+    """The id after this one, with its number; `highest` is the highest that was ever used with this stem."""
+    stem, digits = split(id)
+    number = max(int(digits or 1), highest) + 1
+    return f"{stem}{number:0{max(3, len(digits))}d}", number
+
+
+def first_id(config: str, highest: int) -> tuple[str, int]:
+    number = highest + 1
+    return f"team-{config.lower()}{number:03d}", number
+
+
+def split(id: str) -> tuple[str, str]:
+    """The stem and the trailing number of an id; a number too long to count is part of the stem."""
+    found = _NUMBERED.match(id)
+    assert found is not None
+    stem, digits = found["stem"], found["number"]
+    return (id, "") if len(digits) > 9 else (stem, digits)

@@ -1,0 +1,89 @@
+"""What the agents' part may ask of the machine: start one, find it again, see it end, end it.
+
+An agent outlives Argus. So everything about it that a later Argus needs is in its run folder, written by a shim that
+runs before it and after it, and never only in our memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from argus.host.identity import Identity
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One start of one agent. The run folder is its latch: whatever starts it twice, only one of them runs."""
+
+    folder: str
+    argv: tuple[str, ...]
+    cwd: str
+    nonce: str
+    """Stands in its environment as ARGUS_NONCE, and in that of everything it starts."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Added to ours."""
+    tmux: str | None = None
+    """The name of a tmux session for it."""
+    tmux_socket: str = "default"
+    """The name given to tmux -L."""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A started agent: its own process, and the shim above it, which leads the process group of both."""
+
+    agent: Identity
+    shim: Identity
+    nonce: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    exit_status: int | None
+    """As a shell counts: 128 + n for signal n. None when nobody was left to note it."""
+
+
+class Vital(StrEnum):
+    ALIVE = "alive"
+    STOPPED = "stopped"
+    """It exists and does not run: SIGSTOP, a debugger, a frozen group."""
+    DEAD = "dead"
+    """Gone, a zombie, or another process that got its number."""
+
+
+class LaunchFailed(Exception):
+    """It was not started, and will not run later: said in words a person can act on."""
+
+
+class Launcher(Protocol):
+    async def launch(self, launch: Launch, *, timeout: float) -> Running:
+        """Starts it, or finds that it was started already, and returns once its shim has said who it is.
+
+        Raises LaunchFailed when it cannot be started (no such program, no such folder, no tmux).
+        """
+        ...
+
+    async def find(self, folder: str, nonce: str) -> Running | Ended | None:
+        """What became of a start of which an earlier Argus does not know more; None: it never began."""
+        ...
+
+    async def ended(self, running: Running) -> Ended:
+        """Returns when the agent has ended, at once."""
+        ...
+
+    def look(self, identity: Identity) -> Vital: ...
+
+    async def stop(self, running: Running, *, grace: float) -> bool:
+        """Ends it and its whole process group: asks first (SIGTERM), insists after `grace` seconds. False: it was gone."""
+        ...
+
+    def tail(self, folder: str, lines: int) -> str:
+        """The last of what it printed."""
+        ...
+
+    def bound(self, folder: str) -> None:
+        """Keeps its log within its size."""
+        ...
