@@ -1,0 +1,72 @@
+"""The agents as they are kept: in memory, and as documents in the store, the same values in both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, replace
+from typing import Any
+
+from argus.agents import policy
+from argus.agents.model import Agent, Origin, Process, State
+from argus.core.clock import Stamp
+
+DOMAIN = "agents"
+
+
+class Book:
+    """Every agent that is not over, and for each stem of an id the highest number that was ever used."""
+
+    def __init__(self) -> None:
+        self._agents: dict[str, Agent] = {}
+        self._numbers: dict[str, int] = {}
+
+    def __iter__(self) -> Iterable[Agent]:
+        return iter(list(self._agents.values()))
+
+    def get(self, id: str) -> Agent | None:
+        return self._agents.get(id)
+
+    def put(self, agent: Agent) -> None:
+        self._agents[agent.id] = agent
+        stem, digits = policy.split(agent.id)
+        self._numbers[stem] = max(self._numbers.get(stem, 0), int(digits or 1))
+
+    def forget(self, id: str) -> None:
+        """It is over; its number stays used."""
+        self._agents.pop(id, None)
+
+    def next_id(self, id: str) -> str:
+        return policy.next_id(id, self._numbers.get(policy.split(id)[0], 0))[0]
+
+    def first_id(self, config: str) -> str:
+        return policy.first_id(config, self._numbers.get(f"team-{config.lower()}", 0))[0]
+
+
+def written(agent: Agent) -> dict[str, Any]:
+    return {**asdict(agent), "state": agent.state.value, "origin": agent.origin.value}
+
+
+def read(data: Mapping[str, Any]) -> Agent:
+    """A document of an older Argus lacks fields: they are as they are at the beginning. Of a newer one, some are left."""
+    known = {key: value for key, value in data.items() if key in Agent.__dataclass_fields__}
+    return Agent(
+        **{
+            **known,
+            "state": State(data["state"]),
+            "origin": Origin(data.get("origin", Origin.FOREIGN)),
+            "process": Process(**data["process"]) if data.get("process") else None,
+            "seen": Stamp(**data["seen"]) if data.get("seen") else None,
+            "spawned": Stamp(**data["spawned"]) if data.get("spawned") else None,
+        }
+    )
+
+
+def merged(agent: Agent, *, status: str, task: str, config: str, project: str) -> Agent:
+    """An empty or missing field never erases what is known."""
+    return replace(
+        agent,
+        status=status or agent.status,
+        task=task or agent.task,
+        config=config or agent.config,
+        project=project or agent.project,
+    )
