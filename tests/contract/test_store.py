@@ -19,13 +19,16 @@ from argus.store.postgres import PostgresStore
 from argus.store.records import (
     Act,
     Append,
+    Claim,
     CloseAct,
     Condition,
     Cursor,
+    Document,
     Incident,
     OpenAct,
     PutCondition,
     PutCursor,
+    PutDocument,
     PutIncident,
     PutSetting,
 )
@@ -552,3 +555,25 @@ async def test_what_was_accepted_before_closing_is_written(store: Store, reopene
     assert [event.data["place"] for event in await every(again)] == list(range(500))
     async with asyncio.timeout(ENOUGH):
         await asyncio.gather(*work)
+
+
+# Documents and claims.
+
+
+async def test_a_document_comes_back_as_it_was_and_changes(store: Store):
+    task = 'say "hi" \n $(x) \u0000 \ud800 password=abcdef'
+    await store.commit(PutDocument(Document("agents", "a1", {"task": task})), PutDocument(Document("other", "a1", {})))
+    assert await store.documents("agents") == [Document("agents", "a1", {"task": task})]
+    await store.commit(PutDocument(Document("agents", "a1", {"task": "b"}, live=False)))
+    assert await store.documents("agents") == []
+    assert await store.documents("agents", live=False) == [Document("agents", "a1", {"task": "b"}, live=False)]
+
+
+async def test_what_is_claimed_is_claimed_once_and_takes_its_whole_commit_back(store: Store):
+    await store.commit(Claim("lineage:2", 1.0))
+    with pytest.raises(ArgusError) as refused:
+        await store.commit(PutDocument(Document("agents", "twin", {})), Claim("lineage:2", 2.0))
+    assert refused.value.code is Code.CONFLICT
+    assert await store.documents("agents") == []
+    assert store.problem is None
+    await store.commit(Claim("lineage:3", 3.0))

@@ -47,7 +47,7 @@ def written(agent: Agent) -> dict[str, Any]:
 
 
 def read(data: Mapping[str, Any]) -> Agent:
-    """A document of an older Argus lacks fields: they are as they are at the beginning. Of a newer one, some are left."""
+    """What an older Argus did not write is as at the beginning; what a newer one wrote besides is left."""
     known = {key: value for key, value in data.items() if key in Agent.__dataclass_fields__}
     return Agent(
         **{

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from argus.core.autonomy import Level
 from argus.core.backoff import Backoff
-from argus.host.launching import Vital
+from argus.core.vital import Vital
 
 
 class Gate(StrEnum):

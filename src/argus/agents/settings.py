@@ -14,7 +14,7 @@ _VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]*$"
 
 def _argv(value: Any) -> Any:
     if isinstance(value, str):
-        raise ValueError("a command is a list of arguments, such as [claude, \"{{task}}\"]")
+        raise ValueError('a command is a list of arguments, such as [claude, "{{task}}"]')
     return value
 
 

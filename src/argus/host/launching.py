@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Protocol
 
+from argus.core.vital import Vital
 from argus.host.identity import Identity
 
 
@@ -46,14 +46,6 @@ class Ended:
     """As a shell counts: 128 + n for signal n. None when nobody was left to note it."""
 
 
-class Vital(StrEnum):
-    ALIVE = "alive"
-    STOPPED = "stopped"
-    """It exists and does not run: SIGSTOP, a debugger, a frozen group."""
-    DEAD = "dead"
-    """Gone, a zombie, or another process that got its number."""
-
-
 class LaunchFailed(Exception):
     """It was not started, and will not run later: said in words a person can act on."""
 
@@ -77,7 +69,7 @@ class Launcher(Protocol):
     def look(self, identity: Identity) -> Vital: ...
 
     async def stop(self, running: Running, *, grace: float) -> bool:
-        """Ends it and its whole process group: asks first (SIGTERM), insists after `grace` seconds. False: it was gone."""
+        """Ends it and its whole group: asks first (SIGTERM), insists after `grace` seconds. False: it was gone."""
         ...
 
     def tail(self, folder: str, lines: int) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from argus.core.budget import MOST
 from argus.core.events import Event
-from argus.store.records import Act, Condition, Counts, Cursor, Incident, Prune, Pruned, Write
+from argus.store.records import Act, Condition, Counts, Cursor, Document, Incident, Prune, Pruned, Write
 
 
 class Store(Protocol):
@@ -85,6 +85,8 @@ class Store(Protocol):
         ...
 
     async def setting(self, key: str) -> Any: ...
+
+    async def documents(self, domain: str, *, live: bool = True) -> list[Document]: ...
 
     async def cursor(self, name: str) -> Cursor | None: ...
 

@@ -30,7 +30,7 @@ from argus.store.postgres_opening import (
 )
 from argus.store.postgres_tail import Tail
 from argus.store.postgres_writer import InDoubt, Job, Refused, Writer
-from argus.store.records import Act, Condition, Counts, Cursor, Incident, Prune, Pruned, Undecided, Write
+from argus.store.records import Act, Condition, Counts, Cursor, Document, Incident, Prune, Pruned, Undecided, Write
 
 T = TypeVar("T")
 log = logging.getLogger("argus")
@@ -148,6 +148,9 @@ class PostgresStore:
 
     async def setting(self, key: str) -> Any:
         return await self._read(lambda db: queries.setting(db, key))
+
+    async def documents(self, domain: str, *, live: bool = True) -> list[Document]:
+        return await self._read(lambda db: queries.documents(db, domain, live))
 
     async def cursor(self, name: str) -> Cursor | None:
         return await self._read(lambda db: queries.cursor(db, name))

@@ -11,7 +11,7 @@ from argus.core.events import Event
 from argus.core.failpoints import Place, reach
 from argus.core.redact import Redactor
 from argus.store import pruning, records, rows
-from argus.store.records import Act, Condition, Counts, Cursor, Incident
+from argus.store.records import Act, Condition, Counts, Cursor, Document, Incident
 
 CHANNEL = "argus_journal"
 """Of LISTEN and NOTIFY. The payload is the newest number of a commit."""
@@ -32,6 +32,7 @@ class Ready:
     event: Event | None = None
     """What an append becomes; its number is not known yet."""
     closes: str | None = None
+    claims: str | None = None
     many: tuple[tuple[Any, ...], ...] = ()
     """The values of each time, when it is carried out more than once."""
     order: records.Prune | None = None
@@ -91,6 +92,18 @@ def make_ready(write: records.Write, epoch: str, now: int, redactor: Redactor) -
                 "ON CONFLICT (key) DO UPDATE SET value = excluded.value",
                 (_text(key), rows.encoded(value)),
             )
+        case records.PutDocument(document):
+            return Ready(
+                "INSERT INTO argus.documents (domain, id, live, data) VALUES ($1, $2, $3, $4) "
+                "ON CONFLICT (domain, id) DO UPDATE SET live = excluded.live, data = excluded.data",
+                (_text(document.domain), _text(document.id), document.live, rows.encoded(document.data)),
+            )
+        case records.Claim(key, at):
+            return Ready(
+                "INSERT INTO argus.claims (key, at) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+                (_text(key), at),
+                claims=key,
+            )
         case records.PutCursor(cursor):
             return Ready(
                 "INSERT INTO argus.cursors (name, n, sending) VALUES ($1, $2, $3) "
@@ -119,6 +132,8 @@ async def carry_out(db: Any, ready: Ready) -> Event | records.Pruned | None:
     said = await db.execute(ready.sql, *ready.values)
     if ready.closes is not None and said != "UPDATE 1":
         raise ArgusError(Code.CONFLICT, f"act {ready.closes} is not open", act=ready.closes)
+    if ready.claims is not None and said != "INSERT 0 1":
+        raise ArgusError(Code.CONFLICT, f"{ready.claims} is claimed already", key=ready.claims)
     if ready.step is not None:
         reach(ready.step)
     return None
@@ -172,6 +187,13 @@ async def span(db: Any) -> tuple[int, int]:
 async def setting(db: Any, key: str) -> Any:
     found = await db.fetchval("SELECT value FROM argus.settings WHERE key = $1", _text(key))
     return None if found is None else json.loads(found)
+
+
+async def documents(db: Any, domain: str, live: bool) -> list[Document]:
+    found = await db.fetch(
+        "SELECT id, data FROM argus.documents WHERE domain = $1 AND live = $2 ORDER BY id", _text(domain), live
+    )
+    return [Document(domain, row[0], json.loads(row[1]), live) for row in found]
 
 
 async def cursor(db: Any, name: str) -> Cursor | None:

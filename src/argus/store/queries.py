@@ -11,7 +11,7 @@ from argus.core.events import Event
 from argus.core.failpoints import Place, reach
 from argus.core.redact import Redactor
 from argus.store import pruning, records, rows
-from argus.store.records import Act, Condition, Counts, Cursor, Incident, Pruned
+from argus.store.records import Act, Condition, Counts, Cursor, Document, Incident, Pruned
 
 _ABOVE_PRUNED = f"MAX(?, COALESCE((SELECT CAST(value AS INTEGER) FROM settings WHERE key = '{rows.PRUNED}'), 0))"  # noqa: S608
 """In the question itself: a prune may come between two."""
@@ -75,6 +75,16 @@ def carry_out(
             )
         case records.PutSetting(key, value):
             put_setting(db, key, value)
+        case records.PutDocument(document):
+            db.execute(
+                "INSERT INTO documents (domain, id, live, data) VALUES (?, ?, ?, ?) "
+                "ON CONFLICT (domain, id) DO UPDATE SET live = excluded.live, data = excluded.data",
+                (document.domain, document.id, document.live, rows.encoded(document.data)),
+            )
+        case records.Claim(key, at):
+            claimed = db.execute("INSERT INTO claims (key, at) VALUES (?, ?) ON CONFLICT DO NOTHING", (key, at))
+            if claimed.rowcount != 1:
+                raise ArgusError(Code.CONFLICT, f"{key} is claimed already", key=key)
         case records.PutCursor(cursor):
             db.execute(
                 "INSERT INTO cursors (name, n, sending) VALUES (?, ?, ?) "
@@ -116,6 +126,11 @@ def put_setting(db: sqlite3.Connection, key: str, value: Any) -> None:
 def setting(db: sqlite3.Connection, key: str) -> Any:
     row = db.execute("SELECT value FROM settings WHERE key = ?", (key,)).fetchone()
     return json.loads(row[0]) if row else None
+
+
+def documents(db: sqlite3.Connection, domain: str, live: bool) -> list[Document]:
+    found = db.execute("SELECT id, data FROM documents WHERE domain = ? AND live = ? ORDER BY id", (domain, live))
+    return [Document(domain, id, json.loads(data), live) for id, data in found]
 
 
 def cursor(db: sqlite3.Connection, name: str) -> Cursor | None:

@@ -137,6 +137,31 @@ class PutSetting:
 
 
 @dataclass(frozen=True, slots=True)
+class Document:
+    """What a part keeps of one of its things, in its own words. It is not shown to anybody as it is, so it is not
+    redacted: an agent's task has to come back as it was."""
+
+    domain: str
+    id: str
+    data: Mapping[str, Any]
+    live: bool = True
+    """Whether the part still works with it; else it is a tombstone, which is never pruned."""
+
+
+@dataclass(frozen=True, slots=True)
+class PutDocument:
+    document: Document
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Something that is done once, whoever does it: claimed already, it makes the whole commit fail with CONFLICT."""
+
+    key: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
 class PutCursor:
     cursor: Cursor
 
@@ -226,4 +251,5 @@ class Undecided(ArgusError):
 
 
 Prune = PruneEvents | PruneStories | PruneActs | PruneIncidents | PruneTallies
-Write = Append | OpenAct | CloseAct | PutIncident | PutCondition | PutSetting | PutCursor | AddTallies | Prune
+_Put = PutIncident | PutCondition | PutSetting | PutDocument | PutCursor
+Write = Append | OpenAct | CloseAct | Claim | _Put | AddTallies | Prune

@@ -27,7 +27,7 @@ from argus.core.failpoints import Place, reach
 from argus.core.redact import Redactor
 from argus.store import queries
 from argus.store.opening import open_files
-from argus.store.records import Act, Condition, Counts, Cursor, Incident, Prune, Pruned, Write
+from argus.store.records import Act, Condition, Counts, Cursor, Document, Incident, Prune, Pruned, Write
 
 T = TypeVar("T")
 log = logging.getLogger("argus")
@@ -158,6 +158,9 @@ class SqliteStore:
 
     async def setting(self, key: str) -> Any:
         return await self._read(lambda db: queries.setting(db, key))
+
+    async def documents(self, domain: str, *, live: bool = True) -> list[Document]:
+        return await self._read(lambda db: queries.documents(db, domain, live))
 
     async def cursor(self, name: str) -> Cursor | None:
         return await self._read(lambda db: queries.cursor(db, name))
