@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -20,7 +20,7 @@ class Book:
         self._agents: dict[str, Agent] = {}
         self._numbers: dict[str, int] = {}
 
-    def __iter__(self) -> Iterable[Agent]:
+    def __iter__(self) -> Iterator[Agent]:
         return iter(list(self._agents.values()))
 
     def get(self, id: str) -> Agent | None:

@@ -46,7 +46,6 @@ class Process:
     started: str
     shim_pid: int = 0
     shim_started: str = ""
-    nonce: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +69,16 @@ class Agent:
     seen: Stamp | None = None
     """The last beat, or the last time it was found alive."""
     spawned: Stamp | None = None
+    nonce: str = ""
+    """Stands in the environment of the process that we started, and of nothing else."""
+    died: Stamp | None = None
+    wait: float = 0.0
+    """Seconds from its death to the next start: the backoff."""
+    stop: str = ""
+    """Why it is to end and stay ended; its beats are answered with it."""
+    gate: str = ""
+    """What held the last decision back."""
+    escalated: bool = False
     exit_status: int | None = None
     reason: str = ""
     """Why it is in this state, for people."""

@@ -15,7 +15,6 @@ from argus.core.vital import Vital
 class Gate(StrEnum):
     """What can hold a respawn back, in the order in which they are asked."""
 
-    FOREIGN = "not started by Argus"
     DISABLED = "respawn disabled"
     CONFIG = "config not known"
     PATH = "project path is gone"

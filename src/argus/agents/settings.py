@@ -61,6 +61,10 @@ class AgentConfig(Section):
     worktree: bool = Field(default=False, strict=True, description="In a git worktree of its own.")
 
     @property
+    def project(self) -> str:
+        return os.path.expanduser(self.cwd) if self.cwd else ""
+
+    @property
     def kind(self) -> str:
         name = os.path.basename(self.command[0])
         return self.agent or (name if name in ("claude", "codex") else "plain")

@@ -66,6 +66,10 @@ class Launcher(Protocol):
         """Returns when the agent has ended, at once."""
         ...
 
+    def identify(self, pid: int) -> Identity | None:
+        """The living process of that number."""
+        ...
+
     def look(self, identity: Identity) -> Vital: ...
 
     async def stop(self, running: Running, *, grace: float) -> bool:

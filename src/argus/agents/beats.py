@@ -1,0 +1,120 @@
+"""Signs of life: what they tell, and what they are answered with."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from argus.agents import book, reports
+from argus.agents.ledger import Ledger
+from argus.agents.messages import Beat, Pulse
+from argus.agents.model import Agent, Process, State
+from argus.agents.tools import Tools
+from argus.core.clock import stamp
+from argus.core.vital import Vital
+
+_TWIN = "another process has this id and is alive"
+
+
+class Beats:
+    def __init__(self, ledger: Ledger, tools: Tools) -> None:
+        self._ledger = ledger
+        self._tools = tools
+
+    def quick(self, beat: Beat) -> Pulse | None:
+        """For an agent that says nothing new: nothing is recorded. None when the record has to hear of it."""
+        agent = self._ledger.book.get(beat.agent_id)
+        if agent is None:
+            why = self._ledger.over.get(beat.agent_id)
+            return Pulse(False, why) if why else None
+        if agent.state is not State.ALIVE or _says_more(agent, beat, self._tools.host):
+            return None
+        self._ledger.see(agent)
+        return _pulse(agent)
+
+    async def take(self, beat: Beat) -> Pulse:
+        agent = self._ledger.book.get(beat.agent_id)
+        if agent is None:
+            if beat.agent_id in self._ledger.over:
+                return Pulse(False, self._ledger.over[beat.agent_id])
+            return await self._register(beat)
+        process = self._process(beat)
+        if process and self._is_twin(agent, process):
+            if not agent.warned:
+                await self._ledger.note(replace(agent, warned=True), reports.twin(agent, beat.pid))
+            return Pulse(False, _TWIN)
+        known = book.merged(agent, status=beat.status, task=beat.task, config=beat.config, project=beat.project)
+        known = replace(
+            known,
+            process=_completed(process, agent.process) or agent.process,
+            session=beat.session or agent.session,
+            seen=stamp(self._tools.clock),
+        )
+        if agent.state in (State.ALIVE, State.SPAWNING):
+            # One that is being started is alive when its start says so.
+            await self._ledger.note(known)
+        else:
+            # Also one that was taken for dead: nothing was started in its place yet.
+            alive = self._ledger.moved(
+                known, State.ALIVE, reason="", warned=False, died=None, wait=0.0, gate="", escalated=False
+            )
+            await self._ledger.note(alive, reports.back(alive))
+        return _pulse(agent)
+
+    async def _register(self, beat: Beat) -> Pulse:
+        now = stamp(self._tools.clock)
+        agent = Agent(
+            beat.agent_id,
+            beat.agent_id,
+            1,
+            State.ALIVE,
+            now.wall,
+            config=beat.config,
+            project=beat.project,
+            task=beat.task,
+            status=beat.status,
+            session=beat.session,
+            process=self._process(beat),
+            seen=now,
+        )
+        await self._ledger.note(agent, reports.registered(agent))
+        return Pulse(True)
+
+    def _process(self, beat: Beat) -> Process | None:
+        """Whose beat it is, if it runs here: a number alone may belong to a stranger tomorrow."""
+        if beat.pid <= 0 or beat.host not in ("", self._tools.host):
+            return None
+        found = self._tools.launcher.identify(beat.pid)
+        if found is None:
+            return None
+        return Process(self._tools.host, self._tools.clock.boot_id, found.pid, found.started)
+
+    def _is_twin(self, agent: Agent, process: Process) -> bool:
+        known = agent.process
+        if known is None or (known.pid, known.started) == (process.pid, process.started):
+            return False
+        return self._ledger.vital(agent) in (Vital.ALIVE, Vital.STOPPED)
+
+
+def _pulse(agent: Agent) -> Pulse:
+    return Pulse(False, agent.stop) if agent.stop else Pulse(True)
+
+
+def _completed(process: Process | None, known: Process | None) -> Process | None:
+    """The same process as before is known better from its start: with the shim above it."""
+    if process and known and (process.pid, process.started) == (known.pid, known.started):
+        return known
+    return process
+
+
+def _says_more(agent: Agent, beat: Beat, host: str) -> bool:
+    said = (
+        (beat.status, agent.status),
+        (beat.task, agent.task),
+        (beat.config, agent.config),
+        (beat.project, agent.project),
+        (beat.session, agent.session),
+    )
+    if any(new and new != known for new, known in said):
+        return True
+    local = beat.pid > 0 and beat.host in ("", host)
+    return local and (agent.process is None or agent.process.pid != beat.pid)

@@ -1,0 +1,109 @@
+"""Carrying out what the keeper decided: starts, ends, and waiting for both. Judging what came of it is not here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from argus.agents.adapters import Start
+from argus.agents.messages import Exited, Launched, Look, Message
+from argus.agents.model import Agent
+from argus.agents.settings import AgentConfig
+from argus.agents.tools import Tools
+from argus.core.clock import age, stamp
+from argus.host.launching import Launch, LaunchFailed, Running
+from argus.loops import log
+from argus.store.records import Act
+
+_START = 30.0
+"""Seconds in which an agent's shim has to say that it runs."""
+_LATEST = 60.0
+"""Seconds after its intent in which a start may still begin; later, Argus would act on an old judgement."""
+_AGAIN = 1.0
+
+
+class Launches:
+    def __init__(self, tools: Tools, tell: Callable[[Message], None]) -> None:
+        self._tools = tools
+        self._tell = tell
+        self._group: asyncio.TaskGroup | None = None
+        self._before: list[Coroutine[Any, Any, None]] = []
+
+    def adopt(self, group: asyncio.TaskGroup) -> None:
+        """The owner of the tasks; what was asked for before it was there begins now."""
+        self._group = group
+        for work in self._before:
+            group.create_task(work)
+        self._before.clear()
+
+    def start(self, agent: Agent, act: Act, start: Start, config: AgentConfig) -> None:
+        self._spawn(self._start(agent, act, start, config))
+
+    def fail(self, agent: Agent, act: Act, why: str) -> None:
+        self._tell(Launched(agent.id, act, None, why))
+
+    def watch(self, id: str, running: Running) -> None:
+        self._spawn(self._watch(id, running))
+
+    def stop(self, running: Running, grace: float) -> None:
+        self._spawn(self._stop(running, grace))
+
+    def look_later(self, id: str, seconds: float) -> None:
+        async def later() -> None:
+            await asyncio.sleep(seconds)
+            self._tell(Look(id))
+
+        self._spawn(later())
+
+    def tell_again(self, message: Message) -> None:
+        async def again() -> None:
+            await asyncio.sleep(_AGAIN)
+            self._tell(message)
+
+        self._spawn(again())
+
+    async def _start(self, agent: Agent, act: Act, start: Start, config: AgentConfig) -> None:
+        held_up = age(act.begun, stamp(self._tools.clock))
+        folder = self._tools.run_folder(agent.id)
+        launch = Launch(
+            folder=folder,
+            argv=start.argv,
+            cwd=agent.project,
+            nonce=agent.nonce,
+            env={**self._tools.environment(agent.id, agent.project), **start.env},
+            tmux=agent.id if config.tmux else None,
+            tmux_socket=self._tools.tmux_socket,
+        )
+        try:
+            if held_up > _LATEST:
+                # It may have begun before we were held up; begun anew it is only if it was not.
+                found = await self._tools.launcher.find(folder, agent.nonce)
+                if found is None:
+                    raise LaunchFailed(f"Argus was held up for {held_up:.0f} s after it decided; nothing was started")
+            self._tell(Launched(agent.id, act, await self._tools.launcher.launch(launch, timeout=_START)))
+        except LaunchFailed as failed:
+            self._tell(Launched(agent.id, act, None, str(failed)))
+        except Exception as error:  # noqa: BLE001 - however it fails, the act gets its outcome
+            log.exception("the start of agent %s crashed", agent.id)
+            self._tell(Launched(agent.id, act, None, f"{type(error).__name__}: {error}"))
+
+    async def _watch(self, id: str, running: Running) -> None:
+        try:
+            ended = await self._tools.launcher.ended(running)
+        except Exception:  # noqa: BLE001 - the next look at it says whether it lives
+            log.exception("agent %s cannot be watched", id)
+            return
+        self._tell(Exited(id, ended))
+
+    async def _stop(self, running: Running, grace: float) -> None:
+        try:
+            await self._tools.launcher.stop(running, grace=grace)
+        except Exception:  # noqa: BLE001 - it is on record that it is to end; its beats are answered with it
+            log.exception("process %d could not be ended", running.agent.pid)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        if self._group is None:
+            self._before.append(work)
+        else:
+            self._group.create_task(work)

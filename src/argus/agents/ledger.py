@@ -1,0 +1,126 @@
+"""The agents and their record, changed together: what is not on record, or noted for it, did not happen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from argus.agents import book, policy, reports
+from argus.agents.book import DOMAIN, Book
+from argus.agents.model import Agent, State
+from argus.agents.settings import Agents as Settings
+from argus.agents.tools import Tools
+from argus.core.backoff import HEALTHY_AGAIN, Backoff
+from argus.core.clock import Stamp, age, stamp
+from argus.core.errors import ArgusError, Code
+from argus.core.events import Draft
+from argus.core.vital import Vital
+from argus.host.identity import Identity
+from argus.store.records import Append, Document, PutDocument, Write
+
+_HOUR = 3600.0
+_JITTER = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Lately:
+    """One respawn of a lineage, from the record of acts."""
+
+    begun: Stamp
+    wait: float
+
+
+class Ledger:
+    def __init__(self, settings: Settings, tools: Tools) -> None:
+        self.settings = settings
+        self._tools = tools
+        self.book = Book()
+        self.over: dict[str, str] = {}
+        """Those that are over, with why: their beats are answered with it."""
+        self._respawns: dict[str, list[Lately]] = {}
+        self._unwritten: set[str] = set()
+        self.trusted_from = stamp(tools.clock)
+        """Silence before this moment counts for nobody: Argus was away, or time jumped."""
+
+    def find(self, id: str) -> Agent:
+        agent = self.book.get(id)
+        if agent is None:
+            known = sorted(one.id for one in self.book)[:50]
+            why = f" any more: {self.over[id]}" if id in self.over else ""
+            raise ArgusError(Code.AGENT_NOT_FOUND, f"there is no agent {id[:100]!r}{why}", agent=id[:100], known=known)
+        return agent
+
+    # Changing one.
+
+    async def note(self, agent: Agent, *drafts: Draft) -> None:
+        await self._tools.notes.note(put(agent), *(Append(draft) for draft in drafts))
+        self.book.put(agent)
+
+    async def remove(self, agent: Agent, reason: str, by: str) -> Agent:
+        removed = self.moved(agent, State.REMOVED, reason=reason)
+        await self._tools.notes.note(put(removed), Append(reports.removed(removed, by)))
+        self.forget(agent.id, reason)
+        return removed
+
+    def forget(self, id: str, why: str) -> None:
+        self.book.forget(id)
+        self.over[id] = why
+        self._unwritten.discard(id)
+
+    def moved(self, agent: Agent, state: State, **more: Any) -> Agent:
+        since = agent.since if state is agent.state else self._tools.clock.wall()
+        return replace(agent, state=state, since=since, **more)
+
+    def dead(self, agent: Agent) -> Agent:
+        """Dead from now on, with the time until it may be started again."""
+        now = stamp(self._tools.clock)
+        lived = age(agent.spawned, now) if agent.spawned else 0.0
+        before = [] if lived >= HEALTHY_AGAIN else [one.wait for one in self._respawns.get(agent.lineage, [])]
+        limits = self.settings.respawn
+        backoff = Backoff(limits.backoff, limits.max_backoff, jitter=_JITTER)
+        wait = policy.delay(backoff, before, self._tools.chance())
+        return self.moved(agent, State.DEAD, died=now, wait=wait, reason=agent.reason or "its process is gone")
+
+    # Who was seen when: kept in memory, written now and then.
+
+    def see(self, agent: Agent) -> None:
+        self.book.put(replace(agent, seen=stamp(self._tools.clock)))
+        self._unwritten.add(agent.id)
+
+    def unwritten(self) -> tuple[Write, ...]:
+        found = [agent for id in self._unwritten if (agent := self.book.get(id)) is not None]
+        self._unwritten.clear()
+        return tuple(put(agent) for agent in found)
+
+    def silence(self, agent: Agent) -> float:
+        """Seconds without a sign of life."""
+        now = stamp(self._tools.clock)
+        trusted = age(self.trusted_from, now)
+        return min(age(agent.seen, now), trusted) if agent.seen else trusted
+
+    def vital(self, agent: Agent) -> Vital | None:
+        """None when nobody here can look."""
+        if agent.state is State.DEAD:
+            return Vital.DEAD
+        process = agent.process
+        if process is None or process.host != self._tools.host:
+            return None
+        if process.boot_id != self._tools.clock.boot_id:
+            return Vital.DEAD
+        return self._tools.launcher.look(Identity(process.pid, process.started))
+
+    # How often a lineage was started again.
+
+    def respawned(self, lineage: str, begun: Stamp, wait: float) -> None:
+        self._respawns.setdefault(lineage, []).append(Lately(begun, wait))
+
+    def lately(self, lineage: str) -> int:
+        now = stamp(self._tools.clock)
+        recent = [one for one in self._respawns.get(lineage, []) if age(one.begun, now) <= _HOUR]
+        if lineage in self._respawns:
+            self._respawns[lineage] = recent
+        return len(recent)
+
+
+def put(agent: Agent) -> Write:
+    return PutDocument(Document(DOMAIN, agent.id, book.written(agent), live=not agent.state.is_over))

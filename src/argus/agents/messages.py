@@ -1,0 +1,109 @@
+"""What the keeper is told and asked. One queue, one reader: the sole writer of the agents' state."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from argus.agents.model import Agent
+from argus.agents.settings import Agents as Settings
+from argus.core.clock import Jump
+from argus.host.launching import Ended, Running
+from argus.store.records import Act
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """One sign of life. What is empty was not said."""
+
+    agent_id: str
+    status: str = ""
+    task: str = ""
+    config: str = ""
+    project: str = ""
+    pid: int = 0
+    host: str = ""
+    session: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pulse:
+    """What a beat is answered with."""
+
+    ok: bool
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Beaten:
+    beat: Beat
+    reply: asyncio.Future[Pulse]
+
+
+@dataclass(frozen=True, slots=True)
+class SpawnAsked:
+    config: str
+    project: str
+    task: str
+    by: str
+    reply: asyncio.Future[Agent]
+
+
+@dataclass(frozen=True, slots=True)
+class RespawnAsked:
+    """A person approves what autonomy did not allow."""
+
+    id: str
+    by: str
+    reply: asyncio.Future[Agent]
+
+
+@dataclass(frozen=True, slots=True)
+class StopAsked:
+    id: str
+    grace: float
+    by: str
+    reply: asyncio.Future[Agent]
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    id: str
+    by: str
+    reply: asyncio.Future[Agent]
+
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """A start was carried out; `failure` says why it was not."""
+
+    id: str
+    act: Act
+    running: Running | None
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Exited:
+    id: str
+    ended: Ended
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Time to look at one agent, or at all of them."""
+
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Jumped:
+    jump: Jump
+
+
+@dataclass(frozen=True, slots=True)
+class Reconfigured:
+    settings: Settings
+
+
+Message = Beaten | SpawnAsked | RespawnAsked | StopAsked | Forgotten | Launched | Exited | Look | Jumped | Reconfigured

@@ -1,0 +1,50 @@
+"""After a restart of Argus: what the record says, who of them still lives, and starts that were cut off."""
+
+from __future__ import annotations
+
+from argus.agents import book
+from argus.agents.book import DOMAIN
+from argus.agents.keeper import STOP, Keeper
+from argus.agents.messages import Exited, Look
+from argus.agents.model import Agent, Origin, State
+from argus.agents.starts import RESPAWN, SPAWN
+from argus.agents.tools import Tools
+from argus.host.launching import Ended, Running
+from argus.store.records import Act, CloseAct
+
+
+async def restore(keeper: Keeper, tools: Tools) -> None:
+    ledger, store = keeper.ledger, tools.store
+    for document in await store.documents(DOMAIN, live=False):
+        tombstone = book.read(document.data)
+        ledger.book.put(tombstone)
+        ledger.forget(tombstone.id, tombstone.reason or tombstone.state.value)
+    for document in await store.documents(DOMAIN):
+        ledger.book.put(book.read(document.data))
+    for act in await store.acts(kind=RESPAWN):
+        ledger.respawned(act.subject, act.begun, float(act.intent.get("wait", 0.0)))
+    starts: dict[str, Act] = {}
+    for act in await store.open_acts():
+        agent = ledger.book.get(str(act.intent.get("agent", "")))
+        if act.kind in (SPAWN, RESPAWN) and agent is not None and agent.state is State.SPAWNING:
+            starts[agent.id] = act
+        elif act.kind in (SPAWN, RESPAWN, STOP):
+            await store.commit(CloseAct(act.id, "unverified", tools.clock.wall(), {"interrupted": True}))
+    for agent in ledger.book:
+        await _take_up(keeper, tools, agent, starts.get(agent.id))
+
+
+async def _take_up(keeper: Keeper, tools: Tools, agent: Agent, act: Act | None) -> None:
+    if act is not None:
+        # Whether it began is not known. Carried out once more, its run folder lets only one through.
+        keeper.starts.carry_out(agent, act)
+    elif agent.state is State.DEAD:
+        keeper.queue.put_nowait(Look(agent.id))
+    elif agent.origin is Origin.DAEMON:
+        found = await tools.launcher.find(tools.run_folder(agent.id), agent.nonce)
+        if isinstance(found, Running):
+            keeper.launches.watch(agent.id, found)
+            if agent.stop:
+                keeper.launches.stop(found, 0.0)
+        else:
+            keeper.queue.put_nowait(Exited(agent.id, found or Ended(None)))

@@ -1,0 +1,149 @@
+"""Starting an agent, for the first time or again: claim and intent in one commit, then the start, then its outcome.
+
+A claim is made once for each lineage and generation, and the run folder is a latch besides. So neither two Arguses nor
+a crash between claim and start make two agents of one task: whoever comes after a crash carries the same claim out
+again, and the latch lets one through.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from argus.agents import adapters, reports
+from argus.agents.launches import Launches
+from argus.agents.ledger import Ledger, put
+from argus.agents.messages import Launched
+from argus.agents.model import Agent, Origin, Process, State
+from argus.agents.tools import Tools
+from argus.core.clock import stamp
+from argus.core.errors import ArgusError, Code
+from argus.host.launching import Running
+from argus.store.records import Act, Append, Claim, CloseAct, OpenAct, Write
+
+SPAWN = "spawn_agent"
+RESPAWN = "respawn_agent"
+
+
+class Starts:
+    def __init__(self, ledger: Ledger, launches: Launches, tools: Tools) -> None:
+        self._ledger = ledger
+        self._launches = launches
+        self._tools = tools
+
+    async def spawn(self, config: str, project: str, task: str, by: str) -> Agent:
+        configs = self._ledger.settings.configs
+        if config not in configs:
+            raise ArgusError(
+                Code.CONFIG_NOT_FOUND,
+                f"the configuration has no agents.configs.{config[:100]}",
+                config=config[:100],
+                known=sorted(configs)[:50],
+            )
+        project = project or configs[config].project
+        if not self._tools.is_folder(project):
+            raise ArgusError(Code.INVALID_REQUEST, f"project_path: {project or 'none'} is not a folder here")
+        id = self._ledger.book.first_id(config)
+        agent = Agent(id, id, 1, State.SPAWNING, 0.0, config=config, project=project, task=task)
+        return await self._begin(agent, by, None)
+
+    async def respawn(self, dead: Agent, by: str) -> Agent:
+        """The next generation of its lineage: the same config, path and task."""
+        following = replace(
+            dead,
+            id=self._ledger.book.next_id(dead.id),
+            generation=dead.generation + 1,
+            process=None,
+            died=None,
+            exit_status=None,
+            reason="",
+            gate="",
+            stop="",
+            status="",
+            escalated=False,
+            warned=False,
+        )
+        return await self._begin(following, by, dead)
+
+    async def _begin(self, agent: Agent, by: str, before: Agent | None) -> Agent:
+        now = stamp(self._tools.clock)
+        session = self._start(agent).session
+        agent = replace(
+            agent,
+            state=State.SPAWNING,
+            since=now.wall,
+            origin=Origin.DAEMON,
+            session=session or agent.session,
+            spawned=now,
+            seen=now,
+            nonce=self._tools.new_id(),
+            wait=0.0,
+        )
+        intent: dict[str, Any] = {"agent": agent.id, "generation": agent.generation}
+        if before is not None:
+            intent |= {"previous": before.id, "wait": before.wait}
+        act = Act(self._tools.new_id(), RESPAWN if before else SPAWN, agent.lineage, now, None, intent)
+        writes: list[Write] = [
+            Claim(f"agent:{agent.lineage}:{agent.generation}", now.wall),
+            put(agent),
+            OpenAct(act),
+            Append(reports.spawn_started(agent, act, by)),
+        ]
+        succeeded = f"respawned as {agent.id}"
+        if before is not None:
+            writes.append(put(self._ledger.moved(before, State.RESPAWNED, reason=succeeded)))
+        await self._tools.notes.commit(*writes)
+        if before is not None:
+            self._ledger.forget(before.id, succeeded)
+            self._ledger.respawned(agent.lineage, now, before.wait)
+        self._ledger.book.put(agent)
+        self.carry_out(agent, act)
+        return agent
+
+    def carry_out(self, agent: Agent, act: Act) -> None:
+        config = self._ledger.settings.configs.get(agent.config)
+        if config is None:
+            self._launches.fail(agent, act, f"the configuration has no agents.configs.{agent.config} any more")
+        else:
+            self._launches.start(agent, act, self._start(agent), config)
+
+    def _start(self, agent: Agent) -> adapters.Start:
+        return adapters.start(
+            self._ledger.settings.configs[agent.config],
+            task=agent.task,
+            agent_id=agent.id,
+            project=agent.project,
+            session=agent.session if agent.generation > 1 else "",
+            fresh_session=agent.session or self._tools.new_session(),
+        )
+
+    async def launched(self, message: Launched) -> Agent | None:
+        """Gives the act its outcome. Returns the agent as it is now."""
+        agent = self._ledger.book.get(message.id)
+        if agent is None or agent.state is not State.SPAWNING:
+            return agent  # its outcome is on record, and this is the same news again
+        if message.running is None:
+            agent = self._ledger.dead(replace(agent, reason=message.failure))
+            outcome, detail = "failed", {"reason": message.failure}
+            told = reports.spawn_failed(agent, message.act, message.failure)
+        else:
+            process = self._where(message.running)
+            agent = self._ledger.moved(agent, State.ALIVE, process=process, seen=stamp(self._tools.clock))
+            outcome, detail = "started", {"pid": str(process.pid)}
+            told = reports.spawned(agent, message.act, str(message.act.intent.get("previous", "")))
+        await self.close(put(agent), CloseAct(message.act.id, outcome, self._tools.clock.wall(), detail), Append(told))
+        self._ledger.book.put(agent)
+        return agent
+
+    async def close(self, *writes: Write) -> None:
+        try:
+            await self._tools.notes.commit(*writes)
+        except ArgusError as error:
+            # The act has its outcome on record: only the answer to that commit was lost on its way.
+            if error.code is not Code.CONFLICT:
+                raise
+
+    def _where(self, running: Running) -> Process:
+        agent, shim = running.agent, running.shim
+        host, boot = self._tools.host, self._tools.clock.boot_id
+        return Process(host, boot, agent.pid, agent.started, shim.pid, shim.started)
