@@ -114,7 +114,7 @@ class World:
         if isinstance(self.launcher, MachineLauncher):
             self.launcher.close()
         if self.kind == "tmux":
-            subprocess.run(["tmux", "-L", self.socket, "kill-server"], check=False, capture_output=True)
+            subprocess.run(["tmux", "-L", self.socket, "kill-server"], check=False, capture_output=True)  # noqa: ASYNC221
 
 
 def over(*kinds: str) -> Callable[[Callable[..., Awaitable[None]]], Callable[..., None]]:

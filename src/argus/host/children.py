@@ -30,6 +30,7 @@ class Child:
 class Children:
     def __init__(self) -> None:
         self._handles: dict[int, asyncio.AbstractEventLoop] = {}
+        _keep_to_ourselves()
 
     def spawn(self, argv: Sequence[str], env: Mapping[str, str], *, output: int) -> Child:
         """In a session of its own, with nothing to read, and without any descriptor of ours but the output."""
@@ -75,6 +76,14 @@ class Children:
         """They go on; whoever adopts them reaps them."""
         for handle in list(self._handles):
             self._forget(handle)
+
+
+def _keep_to_ourselves() -> None:
+    """What we opened ourselves is not inherited, but what our own starter left open in us would be, for ever."""
+    for name in os.listdir("/dev/fd"):
+        if int(name) > 2:
+            with contextlib.suppress(OSError):  # the one that listed them is closed by now
+                os.set_inheritable(int(name), False)
 
 
 def _settle(child: Child, status: int) -> None:
