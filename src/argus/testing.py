@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from argus.core.vital import Vital
 from argus.host.identity import Identity
-from argus.host.launching import Ended, Launch, LaunchFailed, LaunchUncertain, Running, Vital
+from argus.host.launching import Ended, Launch, LaunchFailed, LaunchUncertain, Running
 from argus.host.runfolder import last
 from argus.host.seam import Failure, HttpReply, HttpRequest, ProbeFailed, Ran
 

@@ -19,8 +19,9 @@ from typing import Any
 import pytest
 import uvloop
 
+from argus.core.vital import Vital
 from argus.host.launcher import MachineLauncher
-from argus.host.launching import Ended, Launch, Launcher, LaunchFailed, Running, Vital
+from argus.host.launching import Ended, Launch, Launcher, LaunchFailed, Running
 from argus.testing import Behaves, FakeLauncher, SimulatedLoop
 
 ENOUGH = 60.0

@@ -11,10 +11,11 @@ import signal
 from collections.abc import Awaitable, Mapping
 from pathlib import Path
 
+from argus.core.vital import Vital
 from argus.host import shim, tmux
 from argus.host.children import Child, Children
 from argus.host.identity import Identity, send
-from argus.host.launching import Ended, Launch, LaunchFailed, LaunchUncertain, NotEnded, Running, Vital
+from argus.host.launching import Ended, Launch, LaunchFailed, LaunchUncertain, NotEnded, Running
 from argus.host.programs import problem
 from argus.host.runfolder import Beacon, Began, RunFolder, last
 from argus.host.vitals import end_carriers, gone, look, signal_group

@@ -19,8 +19,8 @@ SHELL = "/bin/sh"
 # - The note is one `write` of one line with its end marked: a reader sees all of it or does not count it. If it cannot
 #   be written (disk full), there is no agent.
 # - Traps are handlers, not "ignore": the inner shell and the agent get the default back, while the shim itself outlives
-#   the SIGTERM or SIGINT that the whole group gets, and can note how the agent ended. Not so for SIGHUP in tmux: a person
-#   who closes the session hangs up on the pane's first process alone, and only when that ends does the kernel pass it on.
+#   the SIGTERM or SIGINT that the whole group gets, and can note how the agent ended. Not so for SIGHUP in tmux: who
+#   closes a session hangs up on the pane's first process alone, and only when that ends does the kernel pass it on.
 # - The agent runs in the foreground of the shell: in the background it would lose its standard input and ignore SIGINT.
 # - A shell counts the fields of /proc/PID/stat from the last ")", because a name may hold anything. Field 22, the start
 #   time, is the twentieth after it.

@@ -9,8 +9,9 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+from argus.core.vital import Vital
 from argus.host.identity import Identity, identify, is_alive, send
-from argus.host.launching import Running, Vital
+from argus.host.launching import Running
 
 _POLL = 0.1
 _PROC = Path("/proc")
