@@ -56,13 +56,14 @@ class Tier:
     needs: tuple[Need, ...] = ()  # for example (Need(program="tmux", package="tmux"),)
 
 
+TMUX = Need(program="tmux", package="tmux", partly=True)
 POSTGRES = Need(program="postgres", package="postgresql", places=("/usr/lib/postgresql/*/bin",), partly=True)
 FAKETIME = Need(program="faketime", package="faketime", partly=True)
 
 TIERS = (
     Tier("unit", "tests/unit", workers=2),
-    Tier("contract", "tests/contract", needs=(POSTGRES,)),
-    Tier("integration", "tests/integration", needs=(POSTGRES,)),
+    Tier("contract", "tests/contract", needs=(POSTGRES, TMUX)),
+    Tier("integration", "tests/integration", needs=(POSTGRES, TMUX)),
     Tier("acceptance", "tests/acceptance", workers=2, needs=(POSTGRES, FAKETIME)),
     Tier("simulation", "tests/simulation"),
 )

@@ -1,18 +1,23 @@
 """A simulated clock and machine, for the tests of Argus and of whoever builds on it.
 
 `SimulatedLoop` runs asyncio code on virtual time: nothing waits, and one seed gives one order of steps. `FakeHost` is
-the machine behind the same seam as the real one; one contract suite runs over both.
+the machine behind the same seam as the real one, and `FakeLauncher` its agents; one contract suite runs over both.
 """
 
 from __future__ import annotations
 
 import asyncio
 import selectors
+import signal
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from argus.core.vital import Vital
+from argus.host.identity import Identity
+from argus.host.launching import Ended, Launch, LaunchFailed, LaunchUncertain, Running
+from argus.host.runfolder import last
 from argus.host.seam import Failure, HttpReply, HttpRequest, ProbeFailed, Ran
 
 
@@ -139,6 +144,184 @@ class FakeHost:
         return answers
 
 
+@dataclass(frozen=True, slots=True)
+class Behaves:
+    """What a fake agent does."""
+
+    seconds: float | None = None
+    """Then it exits; None: it runs until it is ended."""
+    exit_status: int = 0
+    ignores_term: bool = False
+    prints: str = ""
+
+
+@dataclass(eq=False)
+class FakeAgent:
+    """An agent that runs or ran on the fake machine, and what a test may do to it."""
+
+    launch: Launch
+    running: Running
+    behaves: Behaves
+    vital: Vital = Vital.ALIVE
+    exit_status: int | None = None
+    shim_is_alive: bool = True
+    term_is_pending: bool = False
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def exit(self, status: int) -> None:
+        if self.vital is not Vital.DEAD:
+            self.vital = Vital.DEAD
+            self.exit_status = status if self.shim_is_alive else None
+            self.shim_is_alive = False
+            self.over.set()
+
+    def signal(self, number: int) -> None:
+        if self.vital is Vital.DEAD:
+            return
+        if number == signal.SIGSTOP:
+            self.vital = Vital.STOPPED
+        elif number == signal.SIGCONT:
+            self.vital = Vital.ALIVE
+            if self.term_is_pending:
+                self.signal(signal.SIGTERM)
+        elif number == signal.SIGTERM and self.vital is Vital.STOPPED:
+            self.term_is_pending = True
+        elif number == signal.SIGKILL or (number == signal.SIGTERM and not self.behaves.ignores_term):
+            self.exit(128 + number)
+
+    def kill_shim(self) -> None:
+        """Nobody is left to note how it ends."""
+        self.shim_is_alive = False
+
+
+@dataclass(eq=False)
+class _FakeRun:
+    """A run folder: attempts up to `fenced` begin nothing any more."""
+
+    fenced: int = 0
+    agent: FakeAgent | None = None
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class FakeLauncher:
+    """A machine of agents that outlives every Argus on it. A program that nobody set up does not exist."""
+
+    def __init__(self) -> None:
+        self.programs: dict[str, Behaves] = {}
+        self.missing_folders: set[str] = set()
+        self.start_takes = 0.01
+        """Seconds from the call until the agent runs. It gets there also when nobody waits for it any more."""
+        self.fails = ""
+        """Why nothing can be started at the moment."""
+        self.loses_replies = False
+        """What is started runs, and whoever started it is not told."""
+        self.agents: list[FakeAgent] = []
+        """All that ever ran, in order."""
+        self._runs: dict[str, _FakeRun] = {}
+
+    def living(self, folder: str | None = None) -> list[FakeAgent]:
+        return [
+            agent for agent in self.agents if agent.vital is not Vital.DEAD and folder in (None, agent.launch.folder)
+        ]
+
+    def agent(self, folder: str) -> FakeAgent:
+        return next(agent for agent in self.agents if agent.launch.folder == folder)
+
+    async def launch(self, launch: Launch, *, timeout: float) -> Running:
+        run = self._runs.setdefault(launch.folder, _FakeRun())
+        if run.agent is None:
+            self._check(launch)
+            attempt = run.fenced + 1
+            asyncio.get_running_loop().call_later(self.start_takes, self._arrive, run, launch, attempt)
+            try:
+                async with asyncio.timeout(timeout):
+                    await run.changed.wait()
+            except TimeoutError:
+                run.fenced = max(run.fenced, attempt)
+        if run.agent is None:
+            raise LaunchFailed("it did not begin in time")
+        if run.agent.launch.nonce != launch.nonce:
+            raise LaunchFailed("the run folder belongs to another start")
+        if self.loses_replies:
+            raise LaunchUncertain("the reply was lost")
+        return run.agent.running
+
+    def _check(self, launch: Launch) -> None:
+        if self.fails:
+            raise LaunchFailed(self.fails)
+        if launch.argv[0] not in self.programs:
+            raise LaunchFailed(f"no such program: {launch.argv[0]}")
+        if launch.cwd in self.missing_folders:
+            raise LaunchFailed(f"no such folder to work in: {launch.cwd}")
+        if launch.tmux is not None:
+            taken = {(agent.launch.tmux_socket, agent.launch.tmux) for agent in self.living()}
+            if (launch.tmux_socket, launch.tmux) in taken:
+                raise LaunchFailed(f"duplicate session: {launch.tmux}")
+
+    def _arrive(self, run: _FakeRun, launch: Launch, attempt: int) -> None:
+        """The shim comes to its latch: the first one in time runs, whoever came too late or second does not."""
+        if run.agent is not None or attempt <= run.fenced:
+            return
+        number = 1000 + 2 * len(self.agents)
+        shim, agent = Identity(number, str(number)), Identity(number + 1, str(number + 1))
+        behaves = self.programs[launch.argv[0]]
+        run.agent = FakeAgent(launch, Running(agent, shim, launch.nonce, launch.folder), behaves)
+        self.agents.append(run.agent)
+        run.changed.set()
+        if behaves.seconds is not None:
+            asyncio.get_running_loop().call_later(behaves.seconds, self._finish, run.agent)
+
+    def _finish(self, agent: FakeAgent) -> None:
+        if agent.vital is Vital.STOPPED:  # it does not get on; looked at again later
+            asyncio.get_running_loop().call_later(1.0, self._finish, agent)
+        else:
+            agent.exit(agent.behaves.exit_status)
+
+    async def find(self, folder: str, nonce: str) -> Running | Ended | None:
+        run = self._runs.get(folder)
+        if run is None:
+            return None
+        if run.agent is None:
+            run.fenced += 1
+            return None
+        if run.agent.launch.nonce != nonce:
+            return None
+        return Ended(run.agent.exit_status) if run.agent.vital is Vital.DEAD else run.agent.running
+
+    async def ended(self, running: Running) -> Ended:
+        agent = self.agent(running.folder)
+        await agent.over.wait()
+        return Ended(agent.exit_status)
+
+    def look(self, identity: Identity) -> Vital:
+        for agent in self.agents:
+            if identity == agent.running.agent:
+                return agent.vital
+            if identity == agent.running.shim:
+                return Vital.ALIVE if agent.shim_is_alive else Vital.DEAD
+        return Vital.DEAD
+
+    async def stop(self, running: Running, *, grace: float) -> bool:
+        agent = self.agent(running.folder)
+        if agent.vital is Vital.DEAD:
+            return False
+        agent.signal(signal.SIGTERM)
+        agent.signal(signal.SIGCONT)
+        try:
+            async with asyncio.timeout(grace):
+                await agent.over.wait()
+        except TimeoutError:
+            agent.signal(signal.SIGKILL)
+        return True
+
+    async def tail(self, folder: str, lines: int) -> str:
+        printed = "".join(agent.behaves.prints for agent in self.agents if agent.launch.folder == folder)
+        return last(printed, lines)
+
+    def bound(self, folder: str) -> None:
+        """What a fake agent prints is short."""
+
+
 def run_simulated(main: Callable[[SimulatedLoop], Awaitable[Any]]) -> Any:
     """Runs a coroutine function on virtual time to its end."""
     loop = SimulatedLoop()
@@ -150,4 +333,14 @@ def run_simulated(main: Callable[[SimulatedLoop], Awaitable[Any]]) -> Any:
         return runner.run(whole())
 
 
-__all__ = ["Answers", "FakeClock", "FakeHost", "SimulatedLoop", "Stuck", "run_simulated"]
+__all__ = [
+    "Answers",
+    "Behaves",
+    "FakeAgent",
+    "FakeClock",
+    "FakeHost",
+    "FakeLauncher",
+    "SimulatedLoop",
+    "Stuck",
+    "run_simulated",
+]

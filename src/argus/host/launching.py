@@ -38,6 +38,8 @@ class Running:
     agent: Identity
     shim: Identity
     nonce: str
+    folder: str
+    """Its run folder: how it ended will be noted there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +52,31 @@ class LaunchFailed(Exception):
     """It was not started, and will not run later: said in words a person can act on."""
 
 
+class LaunchUncertain(Exception):
+    """It hangs half-way: nobody can say yet whether it runs. `find` tells later; until then nothing may replace it."""
+
+
+class NotEnded(Exception):
+    """It was killed and is still there: it hangs in the kernel."""
+
+
 class Launcher(Protocol):
     async def launch(self, launch: Launch, *, timeout: float) -> Running:
         """Starts it, or finds that it was started already, and returns once its shim has said who it is.
 
-        Raises LaunchFailed when it cannot be started (no such program, no such folder, no tmux).
+        Also when it has ended by then, however long ago: `ended` tells. What was begun once is never begun again.
+        Raises LaunchFailed when it cannot be started (no such program, no such folder, no tmux, a session of that name,
+        a run folder of another start) or did not begin in time; the same may then be launched again, in the same
+        folder. Raises LaunchUncertain when it hangs half-way.
         """
         ...
 
     async def find(self, folder: str, nonce: str) -> Running | Ended | None:
-        """What became of a start of which an earlier Argus does not know more; None: it never began."""
+        """What became of a start of which an earlier Argus does not know more.
+
+        None: it never began, and what was on its way will not begin any more; it may be launched again. Raises
+        LaunchUncertain when it hangs half-way.
+        """
         ...
 
     async def ended(self, running: Running) -> Ended:
@@ -73,13 +90,16 @@ class Launcher(Protocol):
     def look(self, identity: Identity) -> Vital: ...
 
     async def stop(self, running: Running, *, grace: float) -> bool:
-        """Ends it and its whole group: asks first (SIGTERM), insists after `grace` seconds. False: it was gone."""
+        """Ends it and its whole group: asks first (SIGTERM), insists after `grace` seconds. False: it was gone.
+
+        What has left the group and still carries the nonce is ended too. Raises NotEnded when it outlives SIGKILL.
+        """
         ...
 
-    def tail(self, folder: str, lines: int) -> str:
-        """The last of what it printed."""
+    async def tail(self, folder: str, lines: int) -> str:
+        """The last of what it printed; of one that runs in tmux, the last of what can be seen there."""
         ...
 
     def bound(self, folder: str) -> None:
-        """Keeps its log within its size."""
+        """Keeps its log within its size, the last part of it."""
         ...

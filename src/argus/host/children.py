@@ -1,0 +1,91 @@
+"""Processes that we start and that go on without us. Each is reaped when it ends, so none is left as a zombie."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+_DEFAULT = [number for number in (signal.SIGPIPE, getattr(signal, "SIGXFSZ", None)) if number is not None]
+"""Signals that Python ignores, and a program it starts should not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    pid: int
+    ended: asyncio.Future[int]
+    """Its exit status, negative for a signal. Once it is done the number may be somebody else's."""
+
+    def end_group(self) -> None:
+        """It leads its group, and until it is reaped nobody else can have the number."""
+        if not self.ended.done():
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGKILL)
+
+
+class Children:
+    def __init__(self) -> None:
+        self._handles: dict[int, asyncio.AbstractEventLoop] = {}
+        _keep_to_ourselves()
+
+    def spawn(self, argv: Sequence[str], env: Mapping[str, str], *, output: int) -> Child:
+        """In a session of its own, with nothing to read, and without any descriptor of ours but the output."""
+        pid = os.posix_spawn(
+            argv[0],
+            list(argv),
+            env,
+            file_actions=[
+                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                (os.POSIX_SPAWN_DUP2, output, 1),
+                (os.POSIX_SPAWN_DUP2, output, 2),
+            ],
+            setsid=True,
+            setsigmask=[],
+            setsigdef=_DEFAULT,
+        )
+        loop = asyncio.get_running_loop()
+        child = Child(pid, loop.create_future())
+        try:
+            handle = os.pidfd_open(pid)
+        except (AttributeError, OSError):  # not Linux, forbidden, or too many files open
+            threading.Thread(target=self._wait, args=(loop, child), daemon=True).start()
+            return child
+        self._handles[handle] = loop
+        loop.add_reader(handle, self._reap, handle, child)
+        return child
+
+    def _reap(self, handle: int, child: Child) -> None:
+        self._forget(handle)
+        _settle(child, os.waitpid(child.pid, 0)[1])
+
+    def _forget(self, handle: int) -> None:
+        self._handles.pop(handle).remove_reader(handle)
+        os.close(handle)
+
+    @staticmethod
+    def _wait(loop: asyncio.AbstractEventLoop, child: Child) -> None:
+        status = os.waitpid(child.pid, 0)[1]
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody asks any more
+            loop.call_soon_threadsafe(_settle, child, status)
+
+    def close(self) -> None:
+        """They go on; whoever adopts them reaps them."""
+        for handle in list(self._handles):
+            self._forget(handle)
+
+
+def _keep_to_ourselves() -> None:
+    """What we opened ourselves is not inherited, but what our own starter left open in us would be, for ever."""
+    for name in os.listdir("/dev/fd"):
+        if int(name) > 2:
+            with contextlib.suppress(OSError):  # the one that listed them is closed by now
+                os.set_inheritable(int(name), False)
+
+
+def _settle(child: Child, status: int) -> None:
+    if not child.ended.done():
+        child.ended.set_result(os.waitstatus_to_exitcode(status))

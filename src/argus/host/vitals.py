@@ -1,0 +1,138 @@
+"""Whether a process lives, when it ends, and how to end it with everything that belongs to it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+from argus.core.vital import Vital
+from argus.host.identity import Identity, identify, is_alive, send
+from argus.host.launching import Running
+
+_POLL = 0.1
+_PROC = Path("/proc")
+_MOST = 10_000
+"""Processes looked at in one search."""
+_ROUNDS = 5
+
+
+def look(identity: Identity) -> Vital:
+    if not is_alive(identity):
+        return Vital.DEAD
+    return Vital.STOPPED if _state(identity.pid) in ("T", "t") else Vital.ALIVE
+
+
+def _state(pid: int) -> str:
+    try:
+        return _stat(pid)[0]
+    except OSError:
+        return ""
+
+
+def _stat(pid: int) -> list[str]:
+    text = (_PROC / str(pid) / "stat").read_text(encoding="ascii", errors="replace")
+    return text.rpartition(")")[2].split()
+
+
+async def gone(identity: Identity) -> None:
+    """Returns when that process has ended, at once. It need not be our child, so the kernel is asked by pidfd."""
+    try:
+        handle = os.pidfd_open(identity.pid)
+    except ProcessLookupError:
+        return
+    except (AttributeError, OSError):  # not Linux, forbidden, or too many files open
+        while is_alive(identity):  # noqa: ASYNC110 - there is nothing to wait on
+            await asyncio.sleep(_POLL)
+        return
+    try:
+        # The handle pins whoever has the number now; only then can the start time say whether it is the one meant.
+        if is_alive(identity):
+            await readable(handle)
+    finally:
+        os.close(handle)
+
+
+async def readable(handle: int) -> None:
+    loop = asyncio.get_running_loop()
+    happened: asyncio.Future[None] = loop.create_future()
+
+    def settle() -> None:
+        if not happened.done():
+            happened.set_result(None)
+
+    loop.add_reader(handle, settle)
+    try:
+        await happened
+    finally:
+        loop.remove_reader(handle)
+
+
+def signal_group(running: Running, number: int) -> None:
+    """Signals the group, if it is certain that it is this agent's, and an agent that has left it.
+
+    The group has the number of its leader, the shim. While the shim lives, or the agent lives in that group, the kernel
+    gives the number to nobody else.
+    """
+    inside = is_alive(running.agent) and _group(running.agent.pid) == running.shim.pid
+    if inside or (is_alive(running.shim) and _group(running.shim.pid) == running.shim.pid):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(running.shim.pid, number)
+    if not inside:
+        send(running.agent, number)
+
+
+def _group(pid: int) -> int:
+    with contextlib.suppress(ProcessLookupError):
+        return os.getpgid(pid)
+    return 0
+
+
+def carriers(nonce: str) -> Iterator[Identity]:
+    """Every process that carries this nonce in its environment, wherever it has gone.
+
+    Not ourselves, nor what we run under: Argus may have been started by an agent. And not a tmux server, which agents
+    share: the one that happened to start it does not own the others' sessions.
+    """
+    wanted = f"ARGUS_NONCE={nonce}".encode()
+    spared = set(_ancestry(os.getpid()))
+    looked_at = 0
+    with contextlib.suppress(FileNotFoundError):
+        for entry in os.scandir(_PROC):
+            if not entry.name.isdigit() or int(entry.name) in spared:
+                continue
+            looked_at += 1
+            if looked_at > _MOST:
+                return
+            # Gone in the meantime, or somebody else's: then it is not ours to end.
+            with contextlib.suppress(OSError):
+                folder = Path(entry.path)
+                who = identify(int(entry.name))
+                if who is None or wanted not in (folder / "environ").read_bytes().split(b"\0"):
+                    continue
+                if not (folder / "comm").read_bytes().startswith(b"tmux: server"):
+                    yield who
+
+
+def _ancestry(pid: int) -> Iterator[int]:
+    while pid > 0:
+        yield pid
+        try:
+            pid = int(_stat(pid)[1])
+        except OSError:
+            return
+
+
+def end_carriers(running: Running, number: int) -> None:
+    """Signals what carries the nonce and has left the group, which is signalled as a whole."""
+    for _ in range(_ROUNDS):
+        found = list(carriers(running.nonce))
+        if number != signal.SIGKILL:
+            found = [who for who in found if _group(who.pid) != running.shim.pid]
+        signalled = [send(who, number) for who in found]
+        # What is asked is asked once. What is killed may have started something while it was searched for.
+        if not any(signalled) or number != signal.SIGKILL:
+            return
