@@ -11,6 +11,7 @@ from pydantic import Field, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
 from argus import yaml_lines
+from argus.agents.settings import Agents
 from argus.core.autonomy import Level
 from argus.core.errors import ArgusError, Code
 from argus.host.dns import is_this_machine
@@ -19,7 +20,7 @@ from argus.schema import Port, PositiveDuration, Section, lasting
 from argus.services.settings import Health
 from argus.yaml_lines import Document, Problem
 
-LATER = ("agents", "sessions", "bridge", "environments")
+LATER = ("sessions", "bridge", "environments")
 """Sections whose parts are not built yet: accepted, and named in a notice, so that a file can be written once."""
 
 
@@ -61,7 +62,7 @@ class Config(Section):
     autonomy: Level = Field(default=Level.OBSERVE, description="How much Argus may do by itself.")
     health: Health = Field(default_factory=Health, description="The services that are watched.")
     notify: Notify = Field(default_factory=Notify, description="Who is told.")
-    agents: dict[str, Any] | None = Field(default=None, description="Not acted on yet.")
+    agents: Agents = Field(default_factory=Agents, description="The agents that Argus starts and keeps going.")
     sessions: dict[str, Any] | None = Field(default=None, description="Not acted on yet.")
     bridge: dict[str, Any] | None = Field(default=None, description="Not acted on yet.")
     environments: list[Any] | None = Field(default=None, description="Not acted on yet.")

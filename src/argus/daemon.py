@@ -11,12 +11,15 @@ import os
 import secrets
 import signal
 import sys
+import uuid
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from argus import home
+from argus.agents.crew import Crew
+from argus.agents.tools import Tools as AgentTools
 from argus.api.answers import Errors
 from argus.api.app import build
 from argus.api.guard import Keys
@@ -26,10 +29,12 @@ from argus.core.clock import SystemClock, milliseconds
 from argus.core.errors import ArgusError, Code
 from argus.core.events import Draft
 from argus.host import channels, files, identity
+from argus.host.launcher import MachineLauncher
 from argus.host.machine import MachineHost
 from argus.live import Live
 from argus.loops import keep_running, log
 from argus.notify.deliver import Deliveries
+from argus.ops.caller import Role
 from argus.ops.house import House
 from argus.reloading import Reloader
 from argus.retention import Retention
@@ -47,17 +52,22 @@ _GRACE = 1.0
 async def serve(options: Options, announce: Callable[[dict[str, Any]], None]) -> None:
     """Runs until SIGTERM or SIGINT."""
     async with prepare(options) as ground:
-        host, sender = MachineHost(), channels.AppriseSender()
+        host, launcher, sender = MachineHost(), MachineLauncher(), channels.AppriseSender()
         try:
-            await _live(ground, host, sender, announce)
+            await _live(ground, host, launcher, sender, announce)
         finally:
             (options.home / "daemon.json").unlink(missing_ok=True)
             host.close()
+            launcher.close()
             sender.close()
 
 
 async def _live(
-    ground: Ground, host: MachineHost, sender: channels.AppriseSender, announce: Callable[[dict[str, Any]], None]
+    ground: Ground,
+    host: MachineHost,
+    launcher: MachineLauncher,
+    sender: channels.AppriseSender,
+    announce: Callable[[dict[str, Any]], None],
 ) -> None:
     stopping = asyncio.Event()
     store, clock, facts = ground.store, ground.clock, ground.facts
@@ -79,14 +89,17 @@ async def _live(
     )
     watch = Watch(ground.config.health, ground.services, tools)
     timekeeper.on_jump(watch.time_jumped)
+    keys = Keys(ground.token, clock)
+    crew = Crew(ground.config.agents, _for_agents(ground, tools, launcher, keys))
+    timekeeper.on_jump(crew.time_jumped)
     deliveries = Deliveries(ground.config.notify.channels, store, sender)
     retention = Retention(store, clock, ground.config.store.retention)
-    keys = Keys(ground.token, clock)
-    reloader = Reloader(ground, watch, autonomy, deliveries)
+    reloader = Reloader(ground, watch, crew, autonomy, deliveries)
     house = House(
         store=store,
         clock=clock,
         watch=watch,
+        crew=crew,
         autonomy=autonomy,
         facts=facts,
         setup=ground.setup,
@@ -95,12 +108,14 @@ async def _live(
         make_token=keys.tokens.make,
         live=live,
         notes=notes,
+        clean=ground.redactor.text,
     )
     api = build(house, keys, Errors(clock, ground.redactor), stopping, ground.host)
     activity = Activity(api.app, clock)
     server = Server(activity, stopping, grace=_GRACE)
     await autonomy.restore()
     await watch.restore()
+    await crew.restore()
     await _record_start(ground)
     hang_ups = _catch_signals(stopping)
     async with asyncio.TaskGroup() as group:
@@ -108,6 +123,7 @@ async def _live(
         serving = group.create_task(server.serve(sockets=[ground.listener]))
         parts = [
             group.create_task(watch.run()),
+            group.create_task(crew.run()),
             group.create_task(deliveries.run()),
             group.create_task(keep_running("timekeeper", timekeeper.run, store)),
             group.create_task(keep_running("retention", retention.run, store)),
@@ -115,7 +131,7 @@ async def _live(
             group.create_task(keep_running("reload", lambda: _reload_on(hang_ups, reloader), store)),
         ]
         if ground.options.idle_exit is not None:
-            parts.append(group.create_task(_end_when_idle(ground.options.idle_exit, watch, activity, stopping)))
+            parts.append(group.create_task(_end_when_idle(ground.options.idle_exit, house, activity, stopping)))
         _say_where(ground)
         announce(_announcement(house))
         await stopping.wait()
@@ -169,9 +185,34 @@ def _announcement(house: House) -> dict[str, Any]:
     }
 
 
-async def _end_when_idle(seconds: float, watch: Watch, activity: Activity, stopping: asyncio.Event) -> None:
+def _for_agents(ground: Ground, tools: Tools, launcher: MachineLauncher, keys: Keys) -> AgentTools:
+    home = ground.options.home
+
+    def environment(agent: str, project: str) -> dict[str, str]:
+        """How an agent speaks to Argus: by the CLI, by MCP or by itself, with a token that is good for it alone."""
+        token = keys.tokens.make(Role.AGENT, agent, project)
+        return {"ARGUS_HOME": str(home), "ARGUS_URL": ground.facts.url, "ARGUS_TOKEN": token}
+
+    return AgentTools(
+        launcher=launcher,
+        store=tools.store,
+        notes=tools.notes,
+        clock=tools.clock,
+        autonomy=tools.autonomy,
+        time_is_sound=tools.time_is_sound,
+        new_id=tools.new_id,
+        new_session=lambda: str(uuid.uuid4()),
+        chance=lambda: secrets.randbelow(1_000_000) / 1_000_000,
+        host=os.uname().nodename,
+        run_folder=lambda agent: str(home / "agents" / agent),
+        environment=environment,
+        is_folder=lambda path: path.startswith("/") and os.path.isdir(path),
+    )
+
+
+async def _end_when_idle(seconds: float, house: House, activity: Activity, stopping: asyncio.Event) -> None:
     # Idleness is no event that could be waited for: it is looked at now and then.
-    while watch.services or activity.idle() < seconds:  # noqa: ASYNC110
+    while house.watch.services or not house.crew.is_idle or activity.idle() < seconds:  # noqa: ASYNC110
         await asyncio.sleep(min(30.0, max(0.1, seconds / 4)))
     log.info("nothing to watch and nobody asked for %g s: ending", seconds)
     stopping.set()

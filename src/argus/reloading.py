@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 from argus import config
+from argus.agents.crew import Crew
 from argus.autonomy import Autonomy
 from argus.config import Config
 from argus.core.errors import ArgusError
@@ -26,9 +27,10 @@ _AT_START = ("server", "store")
 
 
 class Reloader:
-    def __init__(self, ground: Ground, watch: Watch, autonomy: Autonomy, deliveries: Deliveries) -> None:
+    def __init__(self, ground: Ground, watch: Watch, crew: Crew, autonomy: Autonomy, deliveries: Deliveries) -> None:
         self._ground = ground
         self._watch = watch
+        self._crew = crew
         self._autonomy = autonomy
         self._deliveries = deliveries
         self._file = ground.options.config
@@ -85,6 +87,7 @@ class Reloader:
         def take_over() -> None:
             take_level()
             self._deliveries.configure(new.notify.channels)
+            self._crew.configure(new.agents)
             self._in_force, self._file = new, file
             with contextlib.suppress(OSError):  # it was there a moment ago, when the file was read
                 stand_in_folder_of(file, self._ground.options.home)

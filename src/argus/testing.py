@@ -293,6 +293,10 @@ class FakeLauncher:
         await agent.over.wait()
         return Ended(agent.exit_status)
 
+    def identify(self, pid: int) -> Identity | None:
+        living = (one.running.agent for one in self.agents if one.vital is not Vital.DEAD)
+        return next((one for one in living if one.pid == pid), None)
+
     def look(self, identity: Identity) -> Vital:
         for agent in self.agents:
             if identity == agent.running.agent:

@@ -242,7 +242,8 @@ class Keeper:
         if process is None or not process.shim_pid or self.ledger.vital(agent) is Vital.DEAD:
             return None
         shim = Identity(process.shim_pid, process.shim_started)
-        return Running(Identity(process.pid, process.started), shim, agent.nonce)
+        folder = self._tools.run_folder(agent.id)
+        return Running(Identity(process.pid, process.started), shim, agent.nonce, folder)
 
 
 def _answer(reply: asyncio.Future[Any], value: Any) -> None:

@@ -12,7 +12,7 @@ from argus.agents.model import Agent
 from argus.agents.settings import AgentConfig
 from argus.agents.tools import Tools
 from argus.core.clock import age, stamp
-from argus.host.launching import Launch, LaunchFailed, Running
+from argus.host.launching import Ended, Launch, LaunchFailed, LaunchUncertain, Running
 from argus.loops import log
 from argus.store.records import Act
 
@@ -42,6 +42,10 @@ class Launches:
 
     def fail(self, agent: Agent, act: Act, why: str) -> None:
         self._tell(Launched(agent.id, act, None, why))
+
+    def take_up(self, agent: Agent) -> None:
+        """One that an earlier Argus started: it still runs, or how it ended is in its run folder."""
+        self._spawn(self._take_up(agent))
 
     def watch(self, id: str, running: Running) -> None:
         self._spawn(self._watch(id, running))
@@ -82,11 +86,29 @@ class Launches:
                 if found is None:
                     raise LaunchFailed(f"Argus was held up for {held_up:.0f} s after it decided; nothing was started")
             self._tell(Launched(agent.id, act, await self._tools.launcher.launch(launch, timeout=_START)))
+        except LaunchUncertain:
+            # Nothing may replace what may still begin: asked again until it is known.
+            await asyncio.sleep(_AGAIN)
+            self.start(agent, act, start, config)
         except LaunchFailed as failed:
             self._tell(Launched(agent.id, act, None, str(failed)))
         except Exception as error:  # noqa: BLE001 - however it fails, the act gets its outcome
             log.exception("the start of agent %s crashed", agent.id)
             self._tell(Launched(agent.id, act, None, f"{type(error).__name__}: {error}"))
+
+    async def _take_up(self, agent: Agent) -> None:
+        try:
+            found = await self._tools.launcher.find(self._tools.run_folder(agent.id), agent.nonce)
+        except LaunchUncertain:
+            await asyncio.sleep(_AGAIN)
+            self.take_up(agent)
+            return
+        if isinstance(found, Running):
+            if agent.stop:
+                self.stop(found, 0.0)
+            await self._watch(agent.id, found)
+        else:
+            self._tell(Exited(agent.id, found or Ended(None)))
 
     async def _watch(self, id: str, running: Running) -> None:
         try:

@@ -105,3 +105,11 @@ def hint(gate: Gate, agent: Agent, most: int) -> str:
         Gate.BACKOFF: f"started again {agent.wait:g} s after its end",
         Gate.RECORD: "the record cannot be written, and nothing is done without it",
     }[gate]
+
+
+def stop_requested(agent: str, id: str, reason: str) -> Draft:
+    return Draft(CHANNEL, "stop_requested", agent, {"agent_id": agent, "id": id, "reason": reason[:_TASK]})
+
+
+def stop_answered(agent: str, id: str, status: str, by: str) -> Draft:
+    return Draft(CHANNEL, "stop_answered", agent, {"agent_id": agent, "id": id, "status": status, "by": by})

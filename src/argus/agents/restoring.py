@@ -5,11 +5,10 @@ from __future__ import annotations
 from argus.agents import book
 from argus.agents.book import DOMAIN
 from argus.agents.keeper import STOP, Keeper
-from argus.agents.messages import Exited, Look
+from argus.agents.messages import Look
 from argus.agents.model import Agent, Origin, State
 from argus.agents.starts import RESPAWN, SPAWN
 from argus.agents.tools import Tools
-from argus.host.launching import Ended, Running
 from argus.store.records import Act, CloseAct
 
 
@@ -31,20 +30,14 @@ async def restore(keeper: Keeper, tools: Tools) -> None:
         elif act.kind in (SPAWN, RESPAWN, STOP):
             await store.commit(CloseAct(act.id, "unverified", tools.clock.wall(), {"interrupted": True}))
     for agent in ledger.book:
-        await _take_up(keeper, tools, agent, starts.get(agent.id))
+        _take_up(keeper, agent, starts.get(agent.id))
 
 
-async def _take_up(keeper: Keeper, tools: Tools, agent: Agent, act: Act | None) -> None:
+def _take_up(keeper: Keeper, agent: Agent, act: Act | None) -> None:
     if act is not None:
         # Whether it began is not known. Carried out once more, its run folder lets only one through.
         keeper.starts.carry_out(agent, act)
     elif agent.state is State.DEAD:
         keeper.queue.put_nowait(Look(agent.id))
     elif agent.origin is Origin.DAEMON:
-        found = await tools.launcher.find(tools.run_folder(agent.id), agent.nonce)
-        if isinstance(found, Running):
-            keeper.launches.watch(agent.id, found)
-            if agent.stop:
-                keeper.launches.stop(found, 0.0)
-        else:
-            keeper.queue.put_nowait(Exited(agent.id, found or Ended(None)))
+        keeper.launches.take_up(agent)

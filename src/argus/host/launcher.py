@@ -14,7 +14,7 @@ from pathlib import Path
 from argus.core.vital import Vital
 from argus.host import shim, tmux
 from argus.host.children import Child, Children
-from argus.host.identity import Identity, send
+from argus.host.identity import Identity, identify, send
 from argus.host.launching import Ended, Launch, LaunchFailed, LaunchUncertain, NotEnded, Running
 from argus.host.programs import problem
 from argus.host.runfolder import Beacon, Began, RunFolder, last
@@ -145,6 +145,9 @@ class MachineLauncher:
         # The shim notes the exit, ends what is left of the group, and itself: when it is gone there is no more to come.
         await _within(_LAST_NOTE, gone(running.shim))
         return Ended(RunFolder(running.folder).exit_status(running.shim))
+
+    def identify(self, pid: int) -> Identity | None:
+        return identify(pid)
 
     def look(self, identity: Identity) -> Vital:
         return look(identity)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
+from argus.agents.crew import Crew
 from argus.autonomy import Autonomy
 from argus.core.clock import Clock
 from argus.live import Live
@@ -51,6 +52,7 @@ class House:
     store: Store
     clock: Clock
     watch: Watch
+    crew: Crew
     autonomy: Autonomy
     facts: Facts
     setup: Setup
@@ -59,6 +61,8 @@ class House:
     make_token: Callable[[Role, str | None, str | None], str]
     live: Live
     notes: Notes
+    clean: Callable[[str], str]
+    """Takes secrets out of what agents and programs said, before it is shown."""
     caller: Caller = ARGUS
 
     def asked_by(self, caller: Caller) -> House:

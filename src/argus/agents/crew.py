@@ -1,0 +1,135 @@
+"""The agents' part as the rest of Argus sees it: who there is, how they are, and what may be asked of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeVar
+
+from argus.agents.keeper import Keeper
+from argus.agents.messages import (
+    Beat,
+    Beaten,
+    Forgotten,
+    Jumped,
+    Look,
+    Message,
+    Pulse,
+    Reconfigured,
+    RespawnAsked,
+    SpawnAsked,
+    StopAsked,
+)
+from argus.agents.model import Agent
+from argus.agents.restoring import restore
+from argus.agents.settings import Agents as Settings
+from argus.agents.stops import Stops
+from argus.agents.tools import Tools
+from argus.core.clock import Jump
+from argus.core.errors import ArgusError
+from argus.loops import keep_running, log
+
+T = TypeVar("T")
+_WRITE = 0.5
+"""Seconds between two writes of who was seen when: a beat is on disk within a second."""
+
+
+class Crew:
+    def __init__(self, settings: Settings, tools: Tools) -> None:
+        self._tools = tools
+        self._keeper = Keeper(settings, tools)
+        self.stops = Stops(self._keeper.ledger, tools)
+        self._changed = asyncio.Event()
+
+    async def restore(self) -> None:
+        """Takes up what the record says, and who still lives. Before `run`."""
+        await self.stops.restore()
+        await restore(self._keeper, self._tools)
+
+    async def run(self) -> None:
+        store = self._tools.store
+        async with asyncio.TaskGroup() as group:
+            self._keeper.launches.adopt(group)
+            group.create_task(keep_running("agents.keeper", self._keeper.run, store))
+            group.create_task(keep_running("agents.look", self._look, store))
+            group.create_task(keep_running("agents.seen", self._write, store))
+
+    def configure(self, settings: Settings) -> None:
+        self._tell(Reconfigured(settings))
+        self._changed.set()
+
+    def time_jumped(self, jump: Jump) -> None:
+        self._tell(Jumped(jump))
+
+    @property
+    def settings(self) -> Settings:
+        return self._keeper.ledger.settings
+
+    @property
+    def agents(self) -> list[Agent]:
+        """Oldest first."""
+        return list(self._keeper.ledger.book)
+
+    @property
+    def is_idle(self) -> bool:
+        return not self.agents
+
+    def find(self, id: str) -> Agent:
+        return self._keeper.ledger.find(id)
+
+    def silence(self, agent: Agent) -> float:
+        return self._keeper.ledger.silence(agent)
+
+    async def beat(self, beat: Beat) -> Pulse:
+        pulse = self._keeper.beats.quick(beat)
+        return pulse if pulse is not None else await self._ask(lambda reply: Beaten(beat, reply))
+
+    async def spawn(self, config: str, project: str, task: str, by: str) -> Agent:
+        return await self._ask(lambda reply: SpawnAsked(config, project, task, by, reply))
+
+    async def respawn(self, id: str, by: str) -> Agent:
+        return await self._ask(lambda reply: RespawnAsked(id, by, reply))
+
+    async def stop(self, id: str, grace: float, by: str) -> Agent:
+        return await self._ask(lambda reply: StopAsked(id, grace, by, reply))
+
+    async def forget(self, id: str, by: str) -> Agent:
+        return await self._ask(lambda reply: Forgotten(id, by, reply))
+
+    async def tail(self, id: str, lines: int) -> str:
+        return await self._tools.launcher.tail(self._tools.run_folder(id), lines)
+
+    def _tell(self, message: Message) -> None:
+        self._keeper.queue.put_nowait(message)
+
+    async def _ask(self, make: Callable[[asyncio.Future[T]], Message]) -> T:
+        reply: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._tell(make(reply))
+        return await reply
+
+    async def _look(self) -> None:
+        """At every agent, and often enough to be the companion of those that the daemon started."""
+        while True:
+            heartbeat = self.settings.heartbeat
+            self._changed.clear()
+            try:
+                async with asyncio.timeout(min(heartbeat.interval, heartbeat.check_every)):
+                    await self._changed.wait()
+            except TimeoutError:
+                pass
+            if self._tools.time_is_sound():
+                self._tell(Look())
+                for agent in self.agents:
+                    if agent.nonce:
+                        self._tools.launcher.bound(self._tools.run_folder(agent.id))
+
+    async def _write(self) -> None:
+        while True:
+            await asyncio.sleep(_WRITE)
+            writes = self._keeper.ledger.unwritten()
+            try:
+                if writes:
+                    await self._tools.store.commit(*writes)
+            except ArgusError as error:
+                # The next beat is written when the store is back; what was lost is less than a threshold.
+                log.debug("who was seen could not be written: %s", error)
