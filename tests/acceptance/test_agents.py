@@ -1,0 +1,310 @@
+"""Agents: heartbeats, starts, exactly one respawn, and what was stopped stays stopped."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.acceptance.harness import Argus, eventually, is_alive, never
+
+# The times of the source, divided by 30.
+HEARTBEAT = {"interval": "1s", "staleAfter": "4s", "checkEvery": "2s"}
+WORKER = """
+import os, sys, time
+with open(sys.argv[1], "a") as file:
+    file.write(f"{os.getpid()} {os.environ['ARGUS_AGENT_ID']} {sys.argv[2]}\\n")
+if os.path.exists(sys.argv[1] + ".exit"):
+    sys.exit(int(open(sys.argv[1] + ".exit").read()))
+time.sleep(600)
+"""
+
+
+class Crew:
+    """An Argus with one kind of agent, whose every start leaves a line."""
+
+    def __init__(self, argus: Argus) -> None:
+        self.argus = argus
+        self.project = argus.folder / "project"
+        self.project.mkdir()
+        self.starts = argus.folder / "starts"
+        worker = argus.folder / "worker.py"
+        worker.write_text(WORKER)
+        self.command = [sys.executable, "-I", "-S", str(worker), str(self.starts), "{{task}}"]
+
+    def configure(self, *, autonomy: str = "moderate", backoff: str = "0s", **respawn: Any) -> None:
+        settings = {
+            "server": {"port": 0},
+            "autonomy": autonomy,
+            "agents": {
+                "heartbeat": HEARTBEAT,
+                "respawn": {"backoff": backoff, **respawn},
+                "configs": {"SNTGreen": {"command": self.command, "cwd": str(self.project)}},
+            },
+        }
+        self.argus.write(yaml.safe_dump(settings, sort_keys=False))
+
+    def started(self) -> list[tuple[int, str, str]]:
+        if not self.starts.exists():
+            return []
+        found: list[tuple[int, str, str]] = []
+        for line in self.starts.read_text().split("\n")[:-1]:
+            head = line.split(" ", 2)
+            if len(head) == 3 and head[0].isdigit():
+                found.append((int(head[0]), head[1], head[2]))
+            else:
+                # The task holds a line break: what follows belongs to the line before.
+                pid, id, task = found[-1]
+                found[-1] = (pid, id, f"{task}\n{line}")
+        return found
+
+    def spawn(self, task: str = "SEC-1 - make a key") -> dict[str, Any]:
+        reply = self.argus.rest("POST", "/api/agents/spawn", {"config_name": "SNTGreen", "task": task})
+        assert reply.status == 201, reply
+        id = reply.json["agent_id"]
+        self.argus.wait_for("agent_spawned", count=1)
+        self.works(id)
+        return self.agent(id)
+
+    def works(self, id: str) -> None:
+        """It has come so far as to leave its line: killed before, it would be a start that nobody can count."""
+        eventually(lambda: any(one == id for _, one, _ in self.started()), f"{id} works")
+
+    def agent(self, id: str) -> dict[str, Any]:
+        (found,) = [one for one in self.argus.get("/api/agents")["agents"] if one["agent_id"] == id]
+        return dict(found)
+
+    def states(self) -> dict[str, str]:
+        return {one["agent_id"]: one["state"] for one in self.argus.get("/api/agents")["agents"]}
+
+
+@pytest.fixture
+def crew(argus: Argus) -> Crew:
+    return Crew(argus)
+
+
+@pytest.mark.req("HB-01", "HB-02")
+def test_a_beat_is_taken_and_listed_and_never_erases(crew: Crew) -> None:
+    argus = crew.argus
+    crew.configure()
+    argus.up()
+    said = argus.rest("POST", "/api/heartbeat", {"agent_id": "test", "status": "working", "current_task": "a task"})
+    assert (said.status, said.json["ok"]) == (200, True)
+    assert argus.rest("POST", "/api/heartbeat", {"agent_id": "test", "current_task": ""}).json["ok"] is True
+    listed = argus.get("/api/heartbeats")
+    assert listed["count"] == 1
+    (one,) = listed["heartbeats"]
+    assert (one["agent_id"], one["status"], one["current_task"], one["state"]) == ("test", "working", "a task", "alive")
+    assert one["last_seen"] is not None
+    for body in [{}, {"agent_id": ""}, {"agent_id": "../x"}, {"agent_id": "a", "pid": "x"}, {"agent": "a"}]:
+        refused = argus.rest("POST", "/api/heartbeat", body)
+        assert (refused.status, refused.error["code"]) == (400, "INVALID_REQUEST"), body
+    argus.kill()
+    argus.up()
+    (kept,) = argus.get("/api/heartbeats")["heartbeats"]
+    assert kept["current_task"] == "a task"
+
+
+@pytest.mark.req("HB-04", "HB-08")
+@pytest.mark.fault("AG1")
+def test_a_killed_agent_is_respawned_once_with_the_same_task_under_the_next_id(crew: Crew) -> None:
+    argus = crew.argus
+    crew.configure()
+    argus.up()
+    task = 'say "hi"; $(touch x)\nand `more` -- '
+    first = crew.spawn(task)
+    assert (first["agent_id"], first["state"], first["generation"]) == ("team-sntgreen001", "alive", 1)
+    os.kill(first["pid"], signal.SIGKILL)
+    event = argus.wait_for("agent_respawned")
+    crew.works("team-sntgreen002")
+    assert event.data["message"] == "Agent team-sntgreen001 died, respawned as team-sntgreen002 to continue task"
+    second = crew.agent("team-sntgreen002")
+    assert (second["lineage"], second["generation"], second["current_task"]) == ("team-sntgreen001", 2, task)
+    assert [(id, given) for _, id, given in crew.started()] == [("team-sntgreen001", task), ("team-sntgreen002", task)]
+    order = [event.type for event in argus.journal("agent_died", "spawn_started", "agent_respawned")]
+    assert order == ["spawn_started", "agent_died", "spawn_started", "agent_respawned"]
+    fenced = argus.rest("POST", "/api/heartbeat", {"agent_id": "team-sntgreen001"}).json
+    assert (fenced["ok"], fenced["stop"]) == (False, True)
+
+
+@pytest.mark.req("HB-06")
+async def test_what_a_person_stopped_stays_stopped(crew: Crew) -> None:
+    argus = crew.argus
+    crew.configure()
+    argus.up()
+    agent = crew.spawn()
+    assert argus.cli("agents", "stop", agent["agent_id"], "--json").code == 0
+    eventually(lambda: not is_alive(agent["pid"]), "the agent is gone")
+    argus.wait_for("agent_removed")
+    await never(lambda: len(crew.started()) > 1, "a respawn of what was stopped", 3.0)
+    assert crew.states() == {}
+
+
+@pytest.mark.req("HB-06")
+async def test_an_approved_stop_request_prevents_the_respawn(crew: Crew) -> None:
+    argus = crew.argus
+    crew.configure()
+    argus.up()
+    agent = crew.spawn()
+    asked = argus.rest(
+        "POST", "/api/stop-requests", {"agent_id": agent["agent_id"], "reason": "done", "work_completed": "all of it"}
+    )
+    assert asked.status == 201
+    id = asked.json["id"]
+    assert argus.get("/api/stop-requests")["stop_requests"][0]["status"] == "pending"
+    answered = argus.rest("POST", f"/api/stop-requests/{id}/respond", {"approved": True, "response": "go"})
+    assert (answered.status, answered.json["status"]) == (200, "approved")
+    assert argus.rest("POST", f"/api/stop-requests/{id}/respond", {"approved": False}).status == 409
+    assert argus.rest("POST", "/api/stop-requests/none/respond", {"approved": False}).status == 404
+    told = argus.rest("POST", "/api/heartbeat", {"agent_id": agent["agent_id"]}).json
+    assert (told["ok"], told["stop"], told["reason"]) == (False, True, "shutdown_requested")
+    os.kill(agent["pid"], signal.SIGKILL)
+    argus.wait_for("agent_removed")
+    await never(lambda: len(crew.started()) > 1, "a respawn of what was stopped", 2.0)
+
+
+@pytest.mark.req("HB-06")
+def test_an_agent_that_finished_is_not_respawned(crew: Crew) -> None:
+    argus = crew.argus
+    crew.configure()
+    Path(f"{crew.starts}.exit").write_text("0")
+    argus.up()
+    argus.rest("POST", "/api/agents/spawn", {"config_name": "SNTGreen", "task": "t"})
+    assert argus.wait_for("agent_removed").data["reason"] == "finished"
+    assert len(crew.started()) == 1
+
+
+@pytest.mark.fault("AG17")
+def test_an_agent_that_always_exits_is_respawned_at_most_five_times_and_then_escalated(crew: Crew) -> None:
+    argus = crew.argus
+    crew.configure(backoff="10ms", maxBackoff="50ms")
+    Path(f"{crew.starts}.exit").write_text("7")
+    argus.up()
+    argus.rest("POST", "/api/agents/spawn", {"config_name": "SNTGreen", "task": "t"})
+    event = argus.wait_for("agent_escalated")
+    assert (event.data["gate"], event.data["exit_status"]) == ("too many respawns", 7)
+    assert len(crew.started()) == 6
+    assert crew.states() == {"team-sntgreen006": "dead"}
+
+
+@pytest.mark.req("HB-07")
+@pytest.mark.fault("AG2")
+async def test_an_agent_whose_beats_stop_while_it_lives_is_warned_of_once_and_not_respawned(crew: Crew) -> None:
+    argus = crew.argus
+    crew.configure()
+    argus.up()
+    beat = {"agent_id": "foreign001", "config_name": "SNTGreen", "project_path": str(crew.project), "current_task": "t"}
+    assert argus.rest("POST", "/api/heartbeat", {**beat, "pid": os.getpid()}).json["ok"] is True
+    argus.wait_for("agent_silent")
+    await never(lambda: crew.started() or len(argus.journal("agent_silent")) > 1, "a respawn, or told twice", 5.0)
+    assert crew.states() == {"foreign001": "stale"}
+
+
+@pytest.mark.fault("AG3")
+def test_a_stopped_agent_is_hung_and_comes_back(crew: Crew) -> None:
+    argus = crew.argus
+    crew.configure()
+    argus.up()
+    agent = crew.spawn()
+    os.kill(agent["pid"], signal.SIGSTOP)
+    try:
+        assert argus.wait_for("agent_hung").data["code"] == "AGENT_HUNG"
+    finally:
+        os.kill(agent["pid"], signal.SIGCONT)
+    argus.wait_for("agent_back")
+    assert crew.states() == {agent["agent_id"]: "alive"}
+    assert len(crew.started()) == 1
+
+
+@pytest.mark.req("HB-05")
+def test_a_silent_agent_that_nobody_here_can_look_at_is_reported_and_never_respawned(crew: Crew) -> None:
+    argus = crew.argus
+    crew.configure()
+    argus.up()
+    argus.rest("POST", "/api/heartbeat", {"agent_id": "far001", "config_name": "SNTGreen", "host": "elsewhere"})
+    assert argus.wait_for("agent_unknown").data["agent_id"] == "far001"
+    assert crew.states() == {"far001": "unknown"}
+    assert argus.rest("POST", "/api/heartbeat", {"agent_id": "far001", "host": "elsewhere"}).json["ok"] is True
+    assert crew.states() == {"far001": "alive"}
+
+
+@pytest.mark.fault("AG8")
+async def test_agents_outlive_a_killed_argus_and_are_taken_over_again(crew: Crew) -> None:
+    argus = crew.argus
+    crew.configure()
+    argus.up()
+    for number in range(10):
+        argus.rest("POST", "/api/agents/spawn", {"config_name": "SNTGreen", "task": f"task {number}"})
+    eventually(lambda: list(crew.states().values()) == ["alive"] * 10, "ten agents")
+    before = {one["agent_id"]: one["pid"] for one in argus.get("/api/agents")["agents"]}
+    argus.kill()
+    argus.up()
+    assert {one["agent_id"]: one["pid"] for one in argus.get("/api/agents")["agents"]} == before
+    await never(lambda: len(crew.started()) != 10, "an agent was started again", 3.0)
+    os.kill(before["team-sntgreen003"], signal.SIGKILL)
+    assert argus.wait_for("agent_respawned").data["previous"] == "team-sntgreen003"
+
+
+def test_an_agent_that_died_while_argus_was_dead_is_respawned(crew: Crew) -> None:
+    argus = crew.argus
+    crew.configure()
+    argus.up()
+    agent = crew.spawn()
+    argus.kill()
+    os.kill(agent["pid"], signal.SIGKILL)
+    eventually(lambda: not is_alive(agent["pid"]), "the agent is dead")
+    argus.up()
+    assert argus.wait_for("agent_respawned").data["agent_id"] == "team-sntgreen002"
+    crew.works("team-sntgreen002")
+    assert len(crew.started()) == 2
+
+
+def test_below_moderate_the_person_is_told_and_can_approve(crew: Crew) -> None:
+    argus = crew.argus
+    crew.configure(autonomy="observe")
+    argus.up()
+    agent = crew.spawn()
+    os.kill(agent["pid"], signal.SIGKILL)
+    held = argus.wait_for("respawn_held_back")
+    assert held.data["gate"] == "autonomy"
+    assert crew.states() == {"team-sntgreen001": "dead"}
+    assert argus.cli("agents", "respawn", "team-sntgreen001").code == 0
+    argus.wait_for("agent_respawned")
+    crew.works("team-sntgreen002")
+    assert len(crew.started()) == 2
+
+
+@pytest.mark.fault("AP2")
+def test_an_agents_token_beats_for_that_agent_alone(crew: Crew) -> None:
+    argus = crew.argus
+    crew.configure()
+    argus.up()
+    token = argus.cli("token", "--agent", "a1").stdout.strip()
+    headers = {"Authorization": f"Bearer {token}"}
+    assert argus.rest("POST", "/api/heartbeat", {"agent_id": "a1"}, token=False, headers=headers).status == 200
+    other = argus.rest("POST", "/api/heartbeat", {"agent_id": "a2"}, token=False, headers=headers)
+    assert (other.status, other.error["code"]) == (403, "FORBIDDEN")
+    asked = argus.rest(
+        "POST", "/api/agents/spawn", {"config_name": "SNTGreen", "task": "t"}, token=False, headers=headers
+    )
+    assert asked.status == 403
+
+
+def test_what_cannot_be_started_is_said_and_what_is_gone_is_escalated(crew: Crew) -> None:
+    argus = crew.argus
+    crew.configure()
+    argus.up()
+    unknown = argus.rest("POST", "/api/agents/spawn", {"config_name": "Nobody", "task": "t"})
+    assert (unknown.status, unknown.error["code"]) == (404, "CONFIG_NOT_FOUND")
+    nowhere = argus.rest("POST", "/api/agents/spawn", {"config_name": "SNTGreen", "project_path": "/no", "task": "t"})
+    assert (nowhere.status, nowhere.error["code"]) == (400, "INVALID_REQUEST")
+    agent = crew.spawn()
+    crew.project.rename(argus.folder / "moved")
+    os.kill(agent["pid"], signal.SIGKILL)
+    assert argus.wait_for("agent_escalated").data["gate"] == "project path is gone"
+    assert len(crew.started()) == 1
