@@ -15,7 +15,8 @@ from argus.core.backoff import Backoff
 from argus.core.events import Draft, Event
 from argus.core.failpoints import Place, reach
 from argus.loops import keep_running, log
-from argus.notify.render import Message, render
+from argus.notify.message import Message
+from argus.notify.render import render
 from argus.notify.settings import Channel
 from argus.store.interface import Store
 from argus.store.records import Append, Cursor, PutCursor

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from argus.core.events import Event
 from argus.core.units import spoken
+from argus.notify import about_agents
+from argus.notify.message import IMPORTANT, URGENT, Message
 
-URGENT, IMPORTANT, INFORMATIVE = 1, 2, 3
 _SILENT = {"maintenance", "infrastructure event", "dependency down"}
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    tier: int
-    title: str
-    body: str
 
 
 def render(event: Event) -> Message | None:
@@ -111,6 +104,7 @@ def _infrastructure_ended(data: Mapping[str, Any], timestamp: int) -> Message:
 
 
 _TEXTS: dict[str, Callable[[Mapping[str, Any], int], Message | None]] = {
+    **about_agents.TEXTS,
     "services:service_down": _down,
     "services:decision_changed": _decision_changed,
     "services:service_escalated": _escalated,

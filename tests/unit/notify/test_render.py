@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from argus.core.events import Event
-from argus.notify.render import IMPORTANT, INFORMATIVE, URGENT, Message, render
+from argus.notify.message import IMPORTANT, INFORMATIVE, URGENT, Message
+from argus.notify.render import render
 
 AT = 1_800_000_000_000
 
