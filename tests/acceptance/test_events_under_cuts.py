@@ -22,7 +22,7 @@ from tests.acceptance.harness import Argus, Event, eventually, free_port
 from tests.postgresql import Server
 
 EVENTS = 10_000
-_LONG = 90.0
+_LONG = 180.0
 _WRITER = Path(__file__).with_name("journal_writer.py")
 
 
