@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
-from argus import yaml_lines
+from argus import home, yaml_lines
 from argus.core.autonomy import Level
 from argus.core.errors import ArgusError, Code
 from argus.host.dns import is_this_machine
@@ -79,12 +79,17 @@ def find(given: str | None, environ: Mapping[str, str], folder: Path) -> Path | 
         if not path.is_file():
             raise ArgusError(Code.CONFIG_NOT_FOUND, f"there is no file {path}", file=str(path))
         return path
-    base = environ.get("XDG_CONFIG_HOME") or str(Path(environ.get("HOME", "~")).expanduser() / ".config")
+    base = environ.get("XDG_CONFIG_HOME") or str(home.of_the_user(environ) / ".config")
     for path in (folder / "argus.yaml", Path(base) / "argus" / "argus.yaml"):
-        if path.is_file():
-            return path
-        if path.exists() or path.is_symlink():
-            raise ArgusError(Code.CONFIG_NOT_FOUND, f"{path} is there and is no file", file=str(path))
+        try:
+            if path.is_file():
+                return path
+            if path.exists() or path.is_symlink():
+                raise ArgusError(Code.CONFIG_NOT_FOUND, f"{path} is there and is no file", file=str(path))
+        except PermissionError:
+            # Most often the HOME of someone else, kept by su or sudo. Guessing that nothing is there would be a guess.
+            message = f"{path} may not be looked at: check HOME and the current folder"
+            raise ArgusError(Code.CONFIG_NOT_FOUND, message, file=str(path)) from None
     return None
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from argus import __version__, config, discovery, logs
+from argus import __version__, config, discovery, home, logs
 from argus.config import Config
 from argus.core.clock import Clock, SystemClock
 from argus.core.errors import ArgusError, Code
@@ -75,7 +75,7 @@ async def prepare(options: Options) -> AsyncIterator[Ground]:
     """Raises ArgusError when Argus cannot start."""
     with contextlib.ExitStack() as cleanup:
         lock = InstanceLock(options.home / "argus.lock")
-        with _usable(options.home):
+        with _usable(options.home, home.ANOTHER):
             state_folder.make(options.home)
             lock.take()
             closed = state_folder.close(options.home)
@@ -83,7 +83,7 @@ async def prepare(options: Options) -> AsyncIterator[Ground]:
         stand_in_folder_of(options.config, options.home)
         redactor, clock = Redactor(), SystemClock()
         redactor.learn_environment(os.environ)
-        with _usable(options.home):
+        with _usable(options.home, home.ANOTHER):
             logs.set_up(options.home / "logs" if options.detached else None, redactor)
         for notice in closed:
             log.warning("%s", notice)
@@ -94,7 +94,7 @@ async def prepare(options: Options) -> AsyncIterator[Ground]:
         cleanup.callback(listener.close)
         port = int(listener.getsockname()[1])
         services = await to_watch(loaded, options.config, port)
-        with _usable(options.home):
+        with _usable(options.home, home.ANOTHER):
             token = _token(options.home)
         redactor.learn(token)
         facts = Facts(
@@ -128,12 +128,12 @@ async def to_watch(loaded: Config, file: Path | None, own_port: int) -> tuple[Se
 
 
 @contextlib.contextmanager
-def _usable(folder: Path) -> Iterator[None]:
+def _usable(folder: Path, advice: str = "") -> Iterator[None]:
     """A folder that cannot be used is a user's mistake or a full disk, and said as such."""
     try:
         yield
     except OSError as error:
-        why = f"{folder} cannot be used: {error.strerror or error}"
+        why = f"{folder} cannot be used: {error.strerror or error}{advice}"
         raise ArgusError(Code.STORE_UNAVAILABLE, why, folder=str(folder)) from None
 
 

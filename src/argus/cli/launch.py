@@ -79,7 +79,9 @@ def _error_file(folder: Path) -> int:
         return os.open(folder / "logs" / "argus.err", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     except OSError as error:
         raise ArgusError(
-            Code.STORE_UNAVAILABLE, f"{folder} cannot be used: {error.strerror}", folder=str(folder)
+            Code.STORE_UNAVAILABLE,
+            f"{folder} cannot be used: {error.strerror}{home.ANOTHER}",
+            folder=str(folder),
         ) from None
 
 
