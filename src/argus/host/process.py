@@ -136,10 +136,7 @@ def _write_note(note: Path, pid: int) -> None:
     if who is not None:
         # Without the note a later Argus does not know of the program; that is no reason not to run it.
         with contextlib.suppress(OSError):
-            said = json.dumps({"pid": who.pid, "started": who.started})
-            # The program runs already: an Argus killed before the note stands would not know of it. The disk may take
-            # its time over a file that is to outlast the machine; this one need not, for the program does not either.
-            write_private(note, said, outlasts_the_machine=False)
+            write_private(note, json.dumps({"pid": who.pid, "started": who.started}))
 
 
 async def _ended(child: subprocess.Popen[bytes]) -> None:
