@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -23,6 +24,8 @@ LATER = ("agents", "sessions", "bridge", "environments")
 """Sections whose parts are not built yet: accepted, and named in a notice, so that a file can be written once."""
 
 
+_LARGEST = 16 * 1024 * 1024
+"""Bytes of a configuration: a hundred thousand services, and no more memory than they need."""
 _FIRST_FORMAT = {
     "interval": "intervalMs",
     "timeout": "timeoutMs",
@@ -98,12 +101,24 @@ def load(path: Path | None, *, port: int | None = None) -> Config:
     if path is None:
         return Config()
     try:
-        text = path.read_bytes().decode("utf-8")
+        text = _bytes(path).decode("utf-8")
     except UnicodeDecodeError as error:
         raise yaml_lines.error([Problem((), None, f"not UTF-8: {error.reason}")], str(path)) from None
     except OSError as error:
         raise ArgusError(Code.CONFIG_NOT_FOUND, f"{path} cannot be read: {error.strerror}", file=str(path)) from None
     return read(text, str(path), port=port)
+
+
+def _bytes(path: Path) -> bytes:
+    """A named pipe would be waited for, and a device read, for ever."""
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode):
+        raise ArgusError(Code.CONFIG_NOT_FOUND, f"{path} is there and is no file", file=str(path))
+    if found.st_size > _LARGEST:
+        message = f"the file has {found.st_size} bytes; at most {_LARGEST} are read"
+        raise yaml_lines.error([Problem((), None, message)], str(path))
+    with path.open("rb") as file:
+        return file.read(_LARGEST)
 
 
 def read(text: str, file: str, *, port: int | None = None) -> Config:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import secrets
 from collections.abc import AsyncIterator, Iterator
@@ -105,7 +106,8 @@ async def prepare(options: Options) -> AsyncIterator[Ground]:
             started=clock.wall(),
         )
         file = str(options.config) if options.config else None
-        setup = Setup(file, file is None, (*closed, *loaded.notices(), *exposed(host)))
+        lasting = tuple(closed)
+        setup = Setup(file, file is None, (*lasting, *loaded.notices(), *exposed(host)), lasting)
         store = await _open_store(loaded, options.home, clock, redactor, cleanup)
         try:
             yield Ground(options, loaded, services, facts, setup, host, listener, store, clock, redactor, token, lock)
@@ -160,14 +162,17 @@ async def _open_store(
     url = _store_url(loaded)
     if named.is_postgres(url):
         return await named.open_postgres(url, clock, redactor)
-    path = named.path(url, folder)
-    is_ours = path.parent == folder
+    # By its real name: two names of one file would have a lock, and a write-ahead log, each.
+    path = named.path(url, folder).resolve()
+    is_ours = path.parent == folder.resolve()  # noqa: ASYNC240 - at the start, before anything runs
     if not is_ours:
         opening.check_file(path)
     # Two homes may name one store: the budget and the acts are the store's, so it has a lock of its own.
     lock = InstanceLock(path.with_name(f"{path.name}.lock"), "store")
     with _usable(path.parent):
         state_folder.check_owner(path)
+        if path.exists() and path.stat().st_nlink > 1:
+            raise OSError(errno.EMLINK, f"{path.name} has another name (a hard link); remove one of them")
         lock.take()
     cleanup.callback(lock.release)
     return SqliteStore(path, clock=clock, redactor=redactor, is_ours=is_ours)

@@ -49,9 +49,9 @@ class EventStream:
             follow = _flag(request, "follow", default=True)
             live = _flag(request, "live", default=False) and follow
             # Counted without a pause after the question: else all who come at once are let in.
-            if self._readers >= _READERS:
+            if follow and self._readers >= _READERS:
                 raise ArgusError(Code.CONFLICT, f"{_READERS} readers follow the events already", limit=_READERS)
-            self._readers += 1
+            self._readers += follow
         except ArgusError as error:
             await self._errors.response(error)(scope, receive, send)
             return
@@ -65,7 +65,7 @@ class EventStream:
         except (TimeoutError, OSError):
             return  # it stopped reading or went away; its last id lets it resume
         finally:
-            self._readers -= 1
+            self._readers -= follow
 
     def _wire(self, event: Event) -> bytes:
         """Rendered once, however many readers there are."""
@@ -105,7 +105,11 @@ class EventStream:
             if position.n < oldest - 1:
                 return oldest - 1, _PRUNED
             return position.n, None
-        return max(0, oldest - 1, newest - int(last)), None
+        if last == "0":
+            return max(0, newest), None
+        # Counted, not subtracted: PostgreSQL leaves numbers out when a commit or the server fails.
+        kept = await self._store.last_events(int(last))
+        return (kept[0].n - 1 if kept else max(0, newest)), None
 
     async def _chunks(
         self, request: Request, n: int, reset: str | None, channel: str | None, follow: bool, feed: Feed | None

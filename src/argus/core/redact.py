@@ -23,6 +23,7 @@ _BEARER = re.compile(r"(?i)\b(bearer\s+)[A-Za-z0-9._~+/=-]{8,}")
 # Words follow "basic" too: credentials are base64, which has digits, capitals or padding.
 _BASIC = re.compile(r"\b([Bb]asic\s+)(?=[a-z+/]*[A-Z0-9=])[A-Za-z0-9+/]{8,}={0,2}")
 
+_A_WORD = 12
 _SHORT = 64
 _REMEMBERED = 4096
 _NUMBERS = (bool, int, float)
@@ -55,8 +56,10 @@ class Redactor:
         """The longest first: one may be a part of another."""
 
     def learn(self, secret: str) -> None:
-        # Very short values would mask ordinary words.
-        if len(secret) >= 6:
+        # A short one, or one that could be a word, would mask ordinary words: with the password `postgres` no record
+        # could name the service postgres any more. Where such a one stands in a URL or after `password=`, the patterns
+        # find it.
+        if len(secret) >= 6 and not (secret.isalpha() and len(secret) < _A_WORD):
             self._known = tuple(sorted({*self._known, secret}, key=len, reverse=True))
             # A new one: whoever is just looking at a text in another thread adds it to the old.
             self._clean = set()
