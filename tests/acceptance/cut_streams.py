@@ -159,14 +159,16 @@ class Asker:
     def __init__(self, argus: Argus, chance: random.Random) -> None:
         self._argus = argus
         self._chance = chance
+        self.enough = False
 
     async def go_on(self) -> None:
-        """Until it is cancelled. An answer that was lost with its connection is nobody's loss: the journal knows."""
-        while True:
+        """Until it is told that it is enough, and the last answer is in: else something could still be recorded.
+        An answer that was lost with its connection is nobody's loss: the journal knows."""
+        while not self.enough:
             with contextlib.suppress(OSError, asyncio.IncompleteReadError):
                 reader, writer = await asyncio.open_connection(*place_of(self._argus))
                 try:
-                    while True:
+                    while not self.enough:
                         writer.write(self._change())
                         assert await self._answer(reader) == 200
                 finally:

@@ -9,7 +9,7 @@ import random
 import sqlite3
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -55,14 +55,26 @@ def journal(argus: Argus, first: str) -> list[Event]:
 
 
 @contextlib.asynccontextmanager
-async def following(active: Sequence[Reader | Asker]) -> AsyncIterator[None]:
+async def following(readers: list[Reader]) -> AsyncIterator[None]:
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(one.go_on()) for one in active]
+        tasks = [group.create_task(reader.go_on()) for reader in readers]
         try:
             yield
         finally:
             for task in tasks:
                 task.cancel()
+
+
+@contextlib.asynccontextmanager
+async def asking(askers: list[Asker]) -> AsyncIterator[None]:
+    async with asyncio.TaskGroup() as group:
+        for asker in askers:
+            group.create_task(asker.go_on())
+        try:
+            yield
+        finally:
+            for asker in askers:
+                asker.enough = True
 
 
 async def grow(argus: Argus, proxy: Proxy) -> None:
@@ -132,7 +144,7 @@ async def test_cut_off_at_any_byte_every_reader_sees_ten_thousand_events_once(
     askers = [Asker(argus, random.Random(seed)) for seed in range(24)]
     with other_hosts(database) as writers:
         async with following(readers):
-            async with following(askers):
+            async with asking(askers):
                 await grow(argus, proxy)
             for writer in writers:
                 assert await asyncio.to_thread(writer.wait, _LONG) == 0
