@@ -154,7 +154,7 @@ async def test_cut_off_at_any_byte_every_reader_sees_ten_thousand_events_once(
                 lambda: all(reader.last == events[-1].id for reader, events in zip(readers, wanted, strict=True)),
                 "every reader has come to the end",
             )
-    proxy.die()
+    await proxy.end()
 
     assert len(truth) >= EVENTS
     for reader, events in zip(readers, wanted, strict=True):
