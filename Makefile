@@ -16,6 +16,9 @@ export PYTHON
 # Only these tiers, for example TIERS="unit contract". Empty: all.
 TIERS ?=
 
+# Who the newcomer is: root, or user. Set here because make has an AS of its own, the assembler.
+AS := root
+
 # How many seeds `make simulate` plays.
 SEEDS ?= 100
 
@@ -64,6 +67,11 @@ simulate: $(STAMP) ## the simulation with many seeds (SEEDS=n)
 bench: $(STAMP) ## measure beside floors and peers (ONLY="journal breaker" ROUNDS=7 IDLE=120 OUT=file.json)
 	@$(PY) -m benchmarks --only "$(ONLY)" $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(IDLE),--idle $(IDLE)) \
 		$(if $(OUT),--out "$(OUT)") $(if $(QUICK),--quick)
+
+.PHONY: newcomer
+newcomer: ## up and test on an empty Debian, as root (AS=user: as anyone; TIERS, CACHE=folder, MIRROR=url)
+	@$(or $(PYTHON),python3) scripts/newcomer.py --as "$(AS)" $(if $(CACHE),--cache "$(CACHE)") \
+		$(if $(MIRROR),--mirror "$(MIRROR)") $(TIERS)
 
 .PHONY: lock
 lock: $(PY) ## write the locks anew from pyproject.toml (UPGRADE=1 takes newer versions)

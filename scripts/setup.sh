@@ -7,8 +7,10 @@ cd "$(dirname "$0")/.."
 
 venv=.venv
 stamp=$venv/.stamp
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+scratch=$(mktemp -d)
+log=$scratch/log
+trap 'rm -rf "$scratch"' EXIT
+trap 'say "Interrupted: the next make begins the set-up anew."; exit 130' HUP INT TERM
 
 say() { printf '%s\n' "$*"; }
 die() { printf '%s\n' "$*" >&2; exit 1; }
@@ -42,38 +44,50 @@ find_python() {
     say "$bare"
 }
 
-# Debian keeps the part of Python that makes environments in a package of its own.
-need_venv() {
-    has_venv "$1" && return
-    case $1 in
-        */* | python3) package=python3-venv ;;
-        *) package=$1-venv ;;
-    esac
-    if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null 2>&1; then
-        die "$1 cannot make virtual environments here. On Debian, run this once and try again: sudo apt-get install $package"
-    fi
-    say "Installing $package, which Debian's Python needs to make .venv ..."
-    export DEBIAN_FRONTEND=noninteractive
-    quiet apt-get update -q || die "apt-get update failed, see above."
-    quiet apt-get install -q -y --no-install-recommends "$package" || die "$package could not be installed, see above."
-    has_venv "$1" || die "$1 still cannot make virtual environments, though $package is installed. Name another Python: make up PYTHON=/path/to/python3"
+# Debian keeps pip out of its Python, in packages of their own. Fetching one and unpacking it needs no root and changes
+# nothing outside .venv; the package lists are our own too, for the machine's may be missing or old.
+pip_of_debian() {
+    command -v apt-get >/dev/null 2>&1 && command -v dpkg-deb >/dev/null 2>&1 || return 1
+    say "Fetching pip from Debian, because python3-venv is not installed ..."
+    mkdir -p "$scratch/lists/partial" "$scratch/cache/archives/partial"
+    apt() { quiet apt-get -q -o Dir::State::Lists="$scratch/lists" -o Dir::Cache="$scratch/cache" -o Acquire::Languages=none \
+        -o APT::Sandbox::User= "$@"; }
+    apt update && (cd "$scratch" && apt download python3-pip-whl) || return 1
+    quiet dpkg-deb -x "$scratch"/python3-pip-whl_*.deb "$scratch/pip" || return 1
+    for wheel in "$scratch"/pip/usr/share/python-wheels/pip-*.whl; do
+        quiet env PYTHONPATH="$wheel" "$venv/bin/python" -m pip install --no-index --no-deps "$wheel" || return 1
+    done
 }
 
+make_venv() {
+    if has_venv "$1"; then
+        quiet "$1" -m venv --clear "$venv" || { rm -rf "$venv"; die ".venv could not be made, see above."; }
+    elif ! quiet "$1" -m venv --clear --without-pip "$venv" || ! pip_of_debian; then
+        rm -rf "$venv"
+        case $1 in
+            */* | python3) package=python3-venv ;;
+            *) package=$1-venv ;;
+        esac
+        die "$1 cannot make virtual environments here. On Debian, run this once and try again: sudo apt-get install $package"
+    fi
+}
+
+# Without the stamp a set-up began and did not end. What it left may be half of a package: begin anew.
 usable_venv() {
-    runs "$venv/bin/python" && "$venv/bin/python" -m pip --version >/dev/null 2>&1 || return 1
+    [ -e "$stamp" ] && runs "$venv/bin/python" && "$venv/bin/python" -m pip --version >/dev/null 2>&1 || return 1
     [ -z "${PYTHON:-}" ] || [ "$(identity "$PYTHON")" = "$(identity "$venv/bin/python")" ]
 }
 
 if [ -n "${PYTHON:-}" ]; then python=$(find_python); fi
 if ! usable_venv; then
     python=$(find_python)
-    need_venv "$python"
     say "Making .venv with $("$python" -V) ..."
-    quiet "$python" -m venv --clear "$venv" || { rm -rf "$venv"; die ".venv could not be made, see above."; }
+    make_venv "$python"
 fi
 [ "${1:-}" != --venv-only ] || exit 0
 
 say "Installing Argus into .venv ..."
+rm -f "$stamp"
 pip() { quiet "$venv/bin/python" -m pip --disable-pip-version-check --no-input "$@"; }
 pip install --require-hashes -r requirements-dev.lock || die "The packages of requirements-dev.lock could not be installed, see above."
 pip install --no-deps -e '.[notify,postgres]' || die "Argus itself could not be installed, see above."

@@ -19,7 +19,7 @@ import asyncpg
 import psutil
 
 PASSWORD = "canary-of-the-database"
-_LIMIT = 60
+_LIMIT = 180
 _DATABASES = itertools.count(1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -10,7 +11,7 @@ from typing import Any, Literal
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
-from argus import yaml_lines
+from argus import home, yaml_lines
 from argus.agents.settings import Agents
 from argus.core.autonomy import Level
 from argus.core.errors import ArgusError, Code
@@ -24,6 +25,8 @@ LATER = ("sessions", "bridge", "environments")
 """Sections whose parts are not built yet: accepted, and named in a notice, so that a file can be written once."""
 
 
+_LARGEST = 16 * 1024 * 1024
+"""Bytes of a configuration: a hundred thousand services, and no more memory than they need."""
 _FIRST_FORMAT = {
     "interval": "intervalMs",
     "timeout": "timeoutMs",
@@ -80,12 +83,17 @@ def find(given: str | None, environ: Mapping[str, str], folder: Path) -> Path | 
         if not path.is_file():
             raise ArgusError(Code.CONFIG_NOT_FOUND, f"there is no file {path}", file=str(path))
         return path
-    base = environ.get("XDG_CONFIG_HOME") or str(Path(environ.get("HOME", "~")).expanduser() / ".config")
+    base = environ.get("XDG_CONFIG_HOME") or str(home.of_the_user(environ) / ".config")
     for path in (folder / "argus.yaml", Path(base) / "argus" / "argus.yaml"):
-        if path.is_file():
-            return path
-        if path.exists() or path.is_symlink():
-            raise ArgusError(Code.CONFIG_NOT_FOUND, f"{path} is there and is no file", file=str(path))
+        try:
+            if path.is_file():
+                return path
+            if path.exists() or path.is_symlink():
+                raise ArgusError(Code.CONFIG_NOT_FOUND, f"{path} is there and is no file", file=str(path))
+        except PermissionError:
+            # Most often the HOME of someone else, kept by su or sudo. Guessing that nothing is there would be a guess.
+            message = f"{path} may not be looked at: check HOME and the current folder"
+            raise ArgusError(Code.CONFIG_NOT_FOUND, message, file=str(path)) from None
     return None
 
 
@@ -94,12 +102,24 @@ def load(path: Path | None, *, port: int | None = None) -> Config:
     if path is None:
         return Config()
     try:
-        text = path.read_bytes().decode("utf-8")
+        text = _bytes(path).decode("utf-8")
     except UnicodeDecodeError as error:
         raise yaml_lines.error([Problem((), None, f"not UTF-8: {error.reason}")], str(path)) from None
     except OSError as error:
         raise ArgusError(Code.CONFIG_NOT_FOUND, f"{path} cannot be read: {error.strerror}", file=str(path)) from None
     return read(text, str(path), port=port)
+
+
+def _bytes(path: Path) -> bytes:
+    """A named pipe would be waited for, and a device read, for ever."""
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode):
+        raise ArgusError(Code.CONFIG_NOT_FOUND, f"{path} is there and is no file", file=str(path))
+    if found.st_size > _LARGEST:
+        message = f"the file has {found.st_size} bytes; at most {_LARGEST} are read"
+        raise yaml_lines.error([Problem((), None, message)], str(path))
+    with path.open("rb") as file:
+        return file.read(_LARGEST)
 
 
 def read(text: str, file: str, *, port: int | None = None) -> Config:

@@ -159,6 +159,9 @@ async def _record_start(ground: Ground) -> None:
     if store.set_aside:
         kept = {"kept": str(store.set_aside), "code": Code.STORE_CORRUPT.value}
         await store.commit(Append(Draft("system", "store_set_aside", "", kept)))
+        said = f"the store was damaged and is kept as {store.set_aside}; for an hour every restart counts as spent"
+        ground.setup.notices = (*ground.setup.notices, said)
+        ground.setup.lasting = (*ground.setup.lasting, said)
 
 
 def _say_where(ground: Ground) -> None:
@@ -277,6 +280,8 @@ def main() -> None:
     parser.add_argument("--idle-exit", type=float)
     parser.add_argument("--folder", type=Path, required=True)
     given = parser.parse_args()
+    # Asked to reload before we can: there is nothing to reload yet, and it is no reason to end.
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     pipe = os.fdopen(given.ready_fd, "w", encoding="utf-8")
 
     def announce(said: dict[str, Any]) -> None:

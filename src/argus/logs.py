@@ -40,3 +40,5 @@ def set_up(folder: Path | None, redactor: Redactor) -> None:
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
     logging.getLogger("argus").setLevel(logging.INFO)
+    # It writes parts of the channels' URLs, and in those any part may be the secret. What fails is said by us.
+    logging.getLogger("apprise").disabled = True

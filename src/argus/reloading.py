@@ -35,6 +35,7 @@ class Reloader:
         self._deliveries = deliveries
         self._file = ground.options.config
         self._in_force = ground.config
+        self._needs: tuple[str, ...] = ()
         self._one_at_a_time = asyncio.Lock()
 
     async def reload(self, by: str) -> Reloaded:
@@ -57,13 +58,14 @@ class Reloader:
         new = await asyncio.to_thread(self._read, file, port)
         services = await to_watch(new, file, port)
         change = registry.change(self._watch.services, {service.name: service for service in services})
-        changed = tuple(name for name in Config.model_fields if getattr(new, name) != getattr(self._in_force, name))
+        now = [name for name in Config.model_fields if name not in _AT_START]
+        changed = tuple(name for name in now if getattr(new, name) != getattr(self._in_force, name))
         needs = tuple(name for name in _AT_START if getattr(new, name) != getattr(ground.config, name))
         done = Reloaded(change, changed, needs)
-        if change or changed or file != self._file:
+        if change or changed or needs != self._needs or file != self._file:
             await self._take_up(new, file, services, done, by)
         notices = [f"the section `{name}` has changed: it is taken up when Argus is started again" for name in needs]
-        ground.setup.notices = (*new.notices(), *exposed(ground.host), *notices)
+        ground.setup.notices = (*ground.setup.lasting, *new.notices(), *exposed(ground.host), *notices)
         return done
 
     def _read(self, file: Path | None, port: int) -> Config:
@@ -88,7 +90,7 @@ class Reloader:
             take_level()
             self._deliveries.configure(new.notify.channels)
             self._crew.configure(new.agents)
-            self._in_force, self._file = new, file
+            self._in_force, self._file, self._needs = new, file, done.restart_needed
             with contextlib.suppress(OSError):  # it was there a moment ago, when the file was read
                 stand_in_folder_of(file, self._ground.options.home)
             setup = self._ground.setup

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import secrets
 from collections.abc import AsyncIterator, Iterator
@@ -14,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from argus import __version__, config, discovery, logs
+from argus import __version__, config, discovery, home, logs
 from argus.config import Config
 from argus.core.clock import Clock, SystemClock
 from argus.core.errors import ArgusError, Code
@@ -75,7 +76,7 @@ async def prepare(options: Options) -> AsyncIterator[Ground]:
     """Raises ArgusError when Argus cannot start."""
     with contextlib.ExitStack() as cleanup:
         lock = InstanceLock(options.home / "argus.lock")
-        with _usable(options.home):
+        with _usable(options.home, home.ANOTHER):
             state_folder.make(options.home)
             lock.take()
             closed = state_folder.close(options.home)
@@ -83,7 +84,7 @@ async def prepare(options: Options) -> AsyncIterator[Ground]:
         stand_in_folder_of(options.config, options.home)
         redactor, clock = Redactor(), SystemClock()
         redactor.learn_environment(os.environ)
-        with _usable(options.home):
+        with _usable(options.home, home.ANOTHER):
             logs.set_up(options.home / "logs" if options.detached else None, redactor)
         for notice in closed:
             log.warning("%s", notice)
@@ -94,7 +95,7 @@ async def prepare(options: Options) -> AsyncIterator[Ground]:
         cleanup.callback(listener.close)
         port = int(listener.getsockname()[1])
         services = await to_watch(loaded, options.config, port)
-        with _usable(options.home):
+        with _usable(options.home, home.ANOTHER):
             token = _token(options.home)
         redactor.learn(token)
         facts = Facts(
@@ -105,7 +106,8 @@ async def prepare(options: Options) -> AsyncIterator[Ground]:
             started=clock.wall(),
         )
         file = str(options.config) if options.config else None
-        setup = Setup(file, file is None, (*closed, *loaded.notices(), *exposed(host)))
+        lasting = tuple(closed)
+        setup = Setup(file, file is None, (*lasting, *loaded.notices(), *exposed(host)), lasting)
         store = await _open_store(loaded, options.home, clock, redactor, cleanup)
         try:
             yield Ground(options, loaded, services, facts, setup, host, listener, store, clock, redactor, token, lock)
@@ -128,12 +130,12 @@ async def to_watch(loaded: Config, file: Path | None, own_port: int) -> tuple[Se
 
 
 @contextlib.contextmanager
-def _usable(folder: Path) -> Iterator[None]:
+def _usable(folder: Path, advice: str = "") -> Iterator[None]:
     """A folder that cannot be used is a user's mistake or a full disk, and said as such."""
     try:
         yield
     except OSError as error:
-        why = f"{folder} cannot be used: {error.strerror or error}"
+        why = f"{folder} cannot be used: {error.strerror or error}{advice}"
         raise ArgusError(Code.STORE_UNAVAILABLE, why, folder=str(folder)) from None
 
 
@@ -160,14 +162,17 @@ async def _open_store(
     url = _store_url(loaded)
     if named.is_postgres(url):
         return await named.open_postgres(url, clock, redactor)
-    path = named.path(url, folder)
-    is_ours = path.parent == folder
+    # By its real name: two names of one file would have a lock, and a write-ahead log, each.
+    path = named.path(url, folder).resolve()
+    is_ours = path.parent == folder.resolve()  # noqa: ASYNC240 - at the start, before anything runs
     if not is_ours:
         opening.check_file(path)
     # Two homes may name one store: the budget and the acts are the store's, so it has a lock of its own.
     lock = InstanceLock(path.with_name(f"{path.name}.lock"), "store")
     with _usable(path.parent):
         state_folder.check_owner(path)
+        if path.exists() and path.stat().st_nlink > 1:
+            raise OSError(errno.EMLINK, f"{path.name} has another name (a hard link); remove one of them")
         lock.take()
     cleanup.callback(lock.release)
     return SqliteStore(path, clock=clock, redactor=redactor, is_ours=is_ours)

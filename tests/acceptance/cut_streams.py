@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import httptools
 
-from tests.acceptance.harness import Argus, Event
+from tests.acceptance.harness import DEADLINE, Argus, Event
 
 _AGAIN = 0.02
 """Seconds after which somebody who was cut off or could not connect tries again."""
@@ -116,6 +116,7 @@ class Proxy:
         self._argus = argus
         self._server: asyncio.Server | None = None
         self._open: set[asyncio.StreamWriter] = set()
+        self._under_way: set[asyncio.Task[None]] = set()
         self._address = ("127.0.0.1", 0)
 
     def address(self) -> tuple[str, int]:
@@ -128,22 +129,35 @@ class Proxy:
     def die(self) -> None:
         assert self._server is not None
         self._server.close()
-        for writer in list(self._open):
+        for writer in self._open:
             writer.transport.abort()
 
+    async def end(self) -> None:
+        """For good: nothing of it may outlive the test's loop."""
+        self.die()
+        while self._under_way:
+            await asyncio.wait(self._under_way, timeout=DEADLINE)
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._under_way.add(task)
+        self._open.add(writer)
         try:
-            above, beyond = await asyncio.open_connection(*place_of(self._argus))
-        except OSError:
-            writer.transport.abort()
-            return
-        self._open |= {writer, beyond}
-        try:
-            async with asyncio.TaskGroup() as both:
-                both.create_task(self._pass(reader, beyond))
-                both.create_task(self._pass(above, writer))
+            with contextlib.suppress(OSError):
+                above, beyond = await asyncio.open_connection(*place_of(self._argus))
+                self._open.add(beyond)
+                try:
+                    async with asyncio.TaskGroup() as both:
+                        both.create_task(self._pass(reader, beyond))
+                        both.create_task(self._pass(above, writer))
+                finally:
+                    self._open.discard(beyond)
+                    beyond.transport.abort()
         finally:
-            self._open -= {writer, beyond}
+            self._open.discard(writer)
+            writer.transport.abort()
+            self._under_way.discard(task)
 
     async def _pass(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError):
@@ -159,14 +173,16 @@ class Asker:
     def __init__(self, argus: Argus, chance: random.Random) -> None:
         self._argus = argus
         self._chance = chance
+        self.enough = False
 
     async def go_on(self) -> None:
-        """Until it is cancelled. An answer that was lost with its connection is nobody's loss: the journal knows."""
-        while True:
+        """Until it is told that it is enough, and the last answer is in: else something could still be recorded.
+        An answer that was lost with its connection is nobody's loss: the journal knows."""
+        while not self.enough:
             with contextlib.suppress(OSError, asyncio.IncompleteReadError):
                 reader, writer = await asyncio.open_connection(*place_of(self._argus))
                 try:
-                    while True:
+                    while not self.enough:
                         writer.write(self._change())
                         assert await self._answer(reader) == 200
                 finally:

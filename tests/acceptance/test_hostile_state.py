@@ -77,6 +77,7 @@ def test_a_state_folder_that_cannot_be_one_is_a_structured_error(argus: Argus, w
     plain = argus.cli(*words[:-1], env={"ARGUS_HOME": str(file)}, timeout=DEADLINE)
     assert (plain.code, plain.stdout) == (1, "")
     assert "STORE_UNAVAILABLE" in plain.stderr
+    assert "ARGUS_HOME=" in plain.stderr, "it says how to name another"
     assert "Traceback" not in plain.stderr
 
 

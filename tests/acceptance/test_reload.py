@@ -282,3 +282,50 @@ def test_nothing_changed_is_said_and_records_nothing(argus: Argus, web: WebServe
     said = argus.cli("reload", "--json").json
     assert (said["changed"], said["restartNeeded"]) == ([], [])
     assert len(argus.journal("config_reloaded")) == before
+
+
+def test_a_command_that_outlives_argus_and_its_service_is_not_run_beside_itself(argus: Argus, web: WebServer) -> None:
+    argus.configure([web.service("block", "repair")], verifyAfter="200ms", restartBudget={"maxPerHour": 5})
+    argus.up()
+    argus.wait_until("web", "up")
+    web.kill()
+    eventually(web.blocked.exists, "the restart runs")
+    argus.kill()
+    kept = services_of(yaml.safe_load(argus.config.read_text(encoding="utf-8")))
+    change(argus, lambda s: s["health"].update(services=[]))
+    argus.up()
+    change(argus, lambda s: s["health"].update(services=kept))
+    argus.cli("reload")
+    assert argus.service("web")["repairing"] is True
+    web.gate.touch()
+    argus.wait_until("web", "up")
+    assert (web.runs, len(argus.journal("restart_finished"))) == (1, 1)
+
+
+def test_what_is_no_file_is_refused_at_once_and_the_next_reload_works(argus: Argus, web: WebServer) -> None:
+    argus.configure([watched("web", web.url)])
+    argus.up()
+    good = argus.config.read_text(encoding="utf-8")
+    for make in (os.mkfifo, os.mkdir, lambda path: os.symlink("/dev/null", path)):
+        argus.config.unlink()
+        make(argus.config)
+        assert argus.rest("POST", "/api/reload").error["code"] == "CONFIG_NOT_FOUND"
+        argus.config.rmdir() if argus.config.is_dir() else argus.config.unlink()
+        argus.write(good)
+    with argus.config.open("wb") as file:
+        file.truncate(100 * 1024 * 1024)
+    assert argus.rest("POST", "/api/reload").error["code"] == "CONFIG_INVALID"
+    argus.write(good)
+    assert argus.cli("reload").code == 0
+    assert names(argus) == ["web"]
+
+
+def test_a_server_section_that_is_put_back_needs_no_restart_any_more(argus: Argus) -> None:
+    argus.configure()
+    argus.up()
+    change(argus, lambda s: s.update(server={"port": free_port()}))
+    assert argus.cli("reload", "--json").json["restartNeeded"] == ["server"]
+    change(argus, lambda s: s.update(server={"port": 0}))
+    said = argus.cli("reload", "--json").json
+    assert (said["restartNeeded"], said["changed"]) == ([], [])
+    assert argus.get("/api/state")["argus"]["notices"] == []

@@ -16,7 +16,7 @@ import pytest
 from tests.acceptance.cut_streams import head, place_of
 from tests.acceptance.harness import DEADLINE, Argus, WebServer, eventually
 
-_LONG = 90.0
+_LONG = 180.0
 _REQUEST = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from typing import Any
 
 import pytest
@@ -179,3 +180,23 @@ def test_readings_go_out_live_to_who_asks_for_them_and_only_there(argus: Argus, 
         argus.cli("autonomy", "full")
         seen = stream.until(lambda one: one.type == "autonomy_changed", "the change")
     assert [one.type for one in seen] == ["autonomy_changed"]
+
+
+def test_an_agent_is_told_why_it_is_not_let_in(up: Argus) -> None:
+    for token, code in [("argus.x.y", "UNAUTHORIZED"), (made(up, "--report"), "FORBIDDEN")]:
+        ran = subprocess.run(
+            [PROGRAM, "mcp"],
+            input=json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}) + "\n",
+            env={**up.env, "ARGUS_TOKEN": token},
+            cwd=up.folder,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert json.loads(ran.stdout)["error"]["data"]["code"] == code
+
+
+def test_an_agents_token_does_not_stop_argus(up: Argus) -> None:
+    refused = up.cli("down", "--json", env={"ARGUS_TOKEN": made(up, "--agent", "a1")})
+    assert refused.error["code"] == "FORBIDDEN"
+    assert up.get("/api/state")["argus"]["pid"] == up.pid

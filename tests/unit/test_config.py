@@ -71,6 +71,7 @@ def test_what_is_empty_further_down_has_its_default_too(text: str, path: str):
 
 FILE = """\
 server: {host: 127.0.0.1, port: 7117}
+store: {retention: 30d}
 autonomy: moderate
 health:
   failuresBeforeAction: 2
@@ -93,6 +94,7 @@ def test_everything_a_file_says_is_taken_over():
     loaded = config.read(FILE, "argus.yaml")
     api, db = loaded.health.services
     assert loaded.autonomy is Level.MODERATE
+    assert (loaded.store.retention, Config().store.retention) == (30 * 86400.0, 90 * 86400.0)
     assert (loaded.health.failures_before_action, loaded.health.verify_after) == (2, 45.0)
     assert (loaded.health.restart_budget.max_per_hour, loaded.health.correlated_failure_threshold) == (0, 4)
     assert loaded.health.correlated_failure_share == 0.5
@@ -151,6 +153,12 @@ def test_the_keys_of_the_first_format_stay_good():
         pytest.param("health: 3\n", [("health", 1)], id="a-number-instead-of-a-section"),
         pytest.param("autonomy: on\n", [("autonomy", 1)], id="on-is-a-text-and-no-level"),
         pytest.param("health:\n  enabled: no\n", [("health.enabled", 2)], id="no-is-a-text-and-not-false"),
+        pytest.param("store: {retention: 0s}\n", [("store.retention", 1)], id="a-retention-of-nothing"),
+        pytest.param(
+            "health: {restartBudget: {maxPerHour: 1001}}\n",
+            [("health.restartBudget.maxPerHour", 1)],
+            id="a-budget-that-cannot-be-counted",
+        ),
         pytest.param("health: {verifyAfter: 30}\n", [("health.verifyAfter", 1)], id="a-duration-without-a-unit"),
         pytest.param("health: {verifyAfter: 0s}\n", [("health.verifyAfter", 1)], id="a-duration-of-nothing"),
         pytest.param("health: {verifyAfter: -5s}\n", [("health.verifyAfter", 1)], id="a-negative-duration"),

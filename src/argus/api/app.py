@@ -102,6 +102,9 @@ def _health(house: House) -> Callable[[Request], Response]:
 
 def _login(keys: Keys, errors: Errors) -> Callable[[Request], Response]:
     def endpoint(request: Request) -> Response:
+        if request.method != "GET":
+            # Whoever looks whether a link is good must not use it up.
+            return errors.response(ArgusError(Code.METHOD_NOT_ALLOWED, "a link is opened with GET", allow="GET"))
         session = keys.redeem(request.query_params.get("code", ""))
         if session is None:
             return errors.response(

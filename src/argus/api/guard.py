@@ -140,6 +140,8 @@ class Guard:
             raise _too_large()
         has_body = length not in ("", "0") or "transfer-encoding" in headers
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        if has_body and headers.get("content-encoding", "identity").strip().lower() != "identity":
+            raise ArgusError(Code.UNSUPPORTED_TYPE, "a body is sent as it is, not compressed")
         if has_body and kind != "application/json":
             raise ArgusError(
                 Code.UNSUPPORTED_TYPE, f"a body is application/json, not {kind[:100] or 'untyped'}", type=kind[:100]

@@ -57,6 +57,10 @@ async def _values(one: Operation, request: Request) -> dict[str, Any]:
     return given
 
 
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
+
+
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
@@ -76,7 +80,7 @@ async def _body(request: Request) -> dict[str, Any]:
         return {}
     try:
         # As bytes they would be read in the encodings that json guesses at: JSON over HTTP is UTF-8.
-        body = json.loads(raw.decode(), object_pairs_hook=_once)
+        body = json.loads(raw.decode(), object_pairs_hook=_once, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise ArgusError(Code.INVALID_REQUEST, f"the body is not JSON: {str(error)[:200]}") from None
     if not isinstance(body, dict):

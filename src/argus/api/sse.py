@@ -24,6 +24,8 @@ _AGAIN = 1.0
 _STUCK = 20.0
 """Seconds in which a reader has to take what was sent; one that does not is dropped and resumes by itself."""
 _READERS = 200
+_RENDERED = 2048
+"""Events that are kept as they go out; readers that follow ask for the same ones."""
 _PRUNED = "the position is older than what is kept"
 _QUERY = frozenset({"channel", "after", "last", "follow", "live"})
 
@@ -36,6 +38,7 @@ class EventStream:
         self._errors = errors
         self._stopping = stopping
         self._readers = 0
+        self._rendered: dict[int, bytes] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
@@ -46,9 +49,9 @@ class EventStream:
             follow = _flag(request, "follow", default=True)
             live = _flag(request, "live", default=False) and follow
             # Counted without a pause after the question: else all who come at once are let in.
-            if self._readers >= _READERS:
+            if follow and self._readers >= _READERS:
                 raise ArgusError(Code.CONFLICT, f"{_READERS} readers follow the events already", limit=_READERS)
-            self._readers += 1
+            self._readers += follow
         except ArgusError as error:
             await self._errors.response(error)(scope, receive, send)
             return
@@ -62,7 +65,18 @@ class EventStream:
         except (TimeoutError, OSError):
             return  # it stopped reading or went away; its last id lets it resume
         finally:
-            self._readers -= 1
+            self._readers -= follow
+
+    def _wire(self, event: Event) -> bytes:
+        """Rendered once, however many readers there are."""
+        rendered = self._rendered.get(event.n)
+        if rendered is None:
+            if len(self._rendered) >= _RENDERED:
+                self._rendered.clear()
+            # json.dumps leaves no line break in the text, so no value can end the event or begin another.
+            text = f"id: {event.id}\nevent: {event.name}\ndata: {json.dumps(event.public())}\n\n"
+            rendered = self._rendered[event.n] = text.encode()
+        return rendered
 
     async def _send(self, chunks: AsyncIterator[bytes], send: Send) -> None:
         async for chunk in chunks:
@@ -91,7 +105,11 @@ class EventStream:
             if position.n < oldest - 1:
                 return oldest - 1, _PRUNED
             return position.n, None
-        return max(0, oldest - 1, newest - int(last)), None
+        if last == "0":
+            return max(0, newest), None
+        # Counted, not subtracted: PostgreSQL leaves numbers out when a commit or the server fails.
+        kept = await self._store.last_events(int(last))
+        return (kept[0].n - 1 if kept else max(0, newest)), None
 
     async def _chunks(
         self, request: Request, n: int, reset: str | None, channel: str | None, follow: bool, feed: Feed | None
@@ -123,7 +141,7 @@ class EventStream:
                     n = events[-1].n
                     wanted = [event for event in events if channel is None or event.channel == channel]
                     if wanted:
-                        yield b"".join(_wire(event) for event in wanted)
+                        yield b"".join(map(self._wire, wanted))
                     continue
                 if not follow:
                     return
@@ -145,11 +163,6 @@ class EventStream:
     def _reset(self, n: int, reason: str) -> bytes:
         data = {"type": "reset", "reason": reason, "timestamp": milliseconds(self._clock.wall())}
         return f"id: {self._store.epoch}-{n}\nevent: reset\ndata: {json.dumps(data)}\n\n".encode()
-
-
-def _wire(event: Event) -> bytes:
-    # json.dumps leaves no line break in the text, so no value can end the event or begin another.
-    return f"id: {event.id}\nevent: {event.name}\ndata: {json.dumps(event.public())}\n\n".encode()
 
 
 def _glimpse(glimpse: Glimpse) -> bytes:

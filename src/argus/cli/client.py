@@ -67,7 +67,10 @@ def token(folder: Path) -> str:
     if given:
         return given
     try:
-        return (folder / "token").read_text(encoding="utf-8").strip()
+        kept = (folder / "token").read_text(encoding="utf-8").strip()
+        if not kept:
+            raise ValueError("it is empty; a start of Argus makes a new one")
+        return kept
     except FileNotFoundError:
         raise ArgusError(
             Code.NO_DAEMON, "there is no token yet: Argus was never started on this state folder", folder=str(folder)

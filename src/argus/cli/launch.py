@@ -47,6 +47,8 @@ def start_detached(
             pass_fds=[writing],
             start_new_session=True,
             cwd="/",
+            # A relative one means where we are, and the daemon is somewhere else.
+            env={**os.environ, "ARGUS_HOME": str(folder)},
         )
     finally:
         os.close(writing)
@@ -79,7 +81,9 @@ def _error_file(folder: Path) -> int:
         return os.open(folder / "logs" / "argus.err", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     except OSError as error:
         raise ArgusError(
-            Code.STORE_UNAVAILABLE, f"{folder} cannot be used: {error.strerror}", folder=str(folder)
+            Code.STORE_UNAVAILABLE,
+            f"{folder} cannot be used: {error.strerror}{home.ANOTHER}",
+            folder=str(folder),
         ) from None
 
 
@@ -102,6 +106,9 @@ def _read_announcement(reading: int) -> dict[str, Any] | None:
 
 def stop() -> bool:
     """Ends the daemon of this state folder; False when there is none."""
+    if os.environ.get("ARGUS_TOKEN", "").startswith("argus."):
+        # Whoever was given a token of its own may not do more by a signal than by asking.
+        raise ArgusError(Code.FORBIDDEN, "the token in ARGUS_TOKEN is an agent's; it does not stop Argus")
     daemon = running(home.folder(os.environ))
     if daemon is None:
         return False

@@ -141,17 +141,20 @@ def schema(which: str, as_json: bool) -> None:
 @click.option("--report", is_flag=True, help="Make one that can only report, for an agent's hooks.")
 @_json
 def token(agent: str | None, project: str | None, report: bool, as_json: bool) -> None:
-    """Print the token, and nothing else; or make one for others that may do less."""
+    """Print the token, and nothing else; or make one for others that may do less.
+
+    Commands use the one in ARGUS_TOKEN where it is set, and else the state folder's own.
+    """
     if agent is None and not report:
         if project is not None:
             raise click.UsageError("--project is given with --agent")
-        secret = client.token(home.folder(os.environ))
+        made = {"token": client.token(home.folder(os.environ))}
     else:
         said = {"role": "report" if report else "agent", "agent": agent}
         said["project"] = str(Path(project).absolute()) if project else None
         body = {key: value for key, value in said.items() if value}
-        secret = client.ask(_named_config(), "POST", "/api/tokens", body)["token"]
-    click.echo(json.dumps({"token": secret}) if as_json else secret)
+        made = client.ask(_named_config(), "POST", "/api/tokens", body)
+    click.echo(json.dumps(made) if as_json else made["token"])
 
 
 @click.command()

@@ -89,10 +89,11 @@ class Relay:
         return connection
 
     def _receive(self, connection: Connection, silenced: set[str]) -> None:
-        kept = b""
+        kept, lost = b"", _LOST
         try:
             connection.read_head()
             if connection.status != 200:
+                lost = _refused(b"".join(connection.chunks()), connection.status)
                 raise ConnectionError(f"HTTP {connection.status}")
             for data in connection.chunks():
                 *lines, kept = (kept + data).split(b"\n")
@@ -108,7 +109,7 @@ class Relay:
             unanswered, self._waiting = list(self._waiting), {}
         if not self._ended.is_set():
             for number in unanswered:
-                self._say({"jsonrpc": "2.0", "id": json.loads(number), "error": _LOST})
+                self._say({"jsonrpc": "2.0", "id": json.loads(number), "error": lost})
 
     def _pass_on(self, line: bytes, silenced: set[str]) -> None:
         message = _message(line)
@@ -144,6 +145,14 @@ class Relay:
 
 
 _LOST = {"code": -32000, "message": "Argus was restarted before it answered; ask again"}
+
+
+def _refused(body: bytes, status: int) -> dict[str, Any]:
+    """Why the daemon does not let this agent in, in its own words: asking again would not help."""
+    error = _message(body).get("error")
+    if not isinstance(error, dict):
+        return {"code": -32000, "message": f"Argus answered with HTTP {status}"}
+    return {"code": -32000, "message": f"{error.get('code')}: {error.get('message')}", "data": error}
 
 
 def _open(daemon: Daemon, secret: str) -> Connection:

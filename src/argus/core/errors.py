@@ -154,7 +154,7 @@ ACTIONS: dict[str, str] = {
     "check_path": "Check the path.",
     "check_store": "Check the store's file, its permissions and who else has it open.",
     "clean_orphans": "Remove the orphans: argus env preflight --auto-fix.",
-    "create_config": "Write a configuration: argus init.",
+    "create_config": "Write an argus.yaml; argus schema argus lists what it may say.",
     "find_cause": "Find out why it keeps failing; restarting has not helped.",
     "fix_cause": "Repair what the recorded failures name.",
     "fix_config": "Correct the named places in the file, then: argus check FILE.",

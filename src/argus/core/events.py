@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 # int() alone takes underscores and other scripts' digits, and more of them than a store holds: ids are ASCII.
 POSITION_PATTERN = r"^([A-Za-z0-9_-]{1,64})-([0-9]{1,18})$"
@@ -22,8 +22,9 @@ class Draft:
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
+    """A tuple, because of all values these are made most often, and a tuple is made in a quarter of the time."""
+
     n: int
     epoch: str
     timestamp: int

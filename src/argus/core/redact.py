@@ -23,6 +23,9 @@ _BEARER = re.compile(r"(?i)\b(bearer\s+)[A-Za-z0-9._~+/=-]{8,}")
 # Words follow "basic" too: credentials are base64, which has digits, capitals or padding.
 _BASIC = re.compile(r"\b([Bb]asic\s+)(?=[a-z+/]*[A-Z0-9=])[A-Za-z0-9+/]{8,}={0,2}")
 
+_A_WORD = 12
+_SHORT = 64
+_REMEMBERED = 4096
 _NUMBERS = (bool, int, float)
 _SEVERAL = (list, tuple, set, frozenset)
 
@@ -47,13 +50,19 @@ class Redactor:
     """Knows the secrets of this installation, and what secrets look like."""
 
     def __init__(self) -> None:
+        self._clean: set[str] = set()
+        """Short texts that were looked at and hold nothing: names and states come again and again."""
         self._known: tuple[str, ...] = ()
         """The longest first: one may be a part of another."""
 
     def learn(self, secret: str) -> None:
-        # Very short values would mask ordinary words.
-        if len(secret) >= 6:
+        # A short one, or one that could be a word, would mask ordinary words: with the password `postgres` no record
+        # could name the service postgres any more. Where such a one stands in a URL or after `password=`, the patterns
+        # find it.
+        if len(secret) >= 6 and not (secret.isalpha() and len(secret) < _A_WORD):
             self._known = tuple(sorted({*self._known, secret}, key=len, reverse=True))
+            # A new one: whoever is just looking at a text in another thread adds it to the old.
+            self._clean = set()
 
     def learn_environment(self, environ: Mapping[str, str]) -> None:
         """Values of variables that are named like a secret; commands that Argus runs inherit and may print them."""
@@ -62,6 +71,17 @@ class Redactor:
                 self.learn(value)
 
     def text(self, text: str) -> str:
+        clean = self._clean
+        if text in clean:
+            return text
+        cleaned = self._cleaned(text)
+        if cleaned == text and len(text) <= _SHORT:
+            if len(clean) >= _REMEMBERED:
+                clean.clear()
+            clean.add(text)
+        return cleaned
+
+    def _cleaned(self, text: str) -> str:
         for secret in self._known:
             text = text.replace(secret, MASK)
         if not _may_hold_one(text):
@@ -80,13 +100,22 @@ class Redactor:
         if value is None or isinstance(value, _NUMBERS):
             return value
         if isinstance(value, Mapping):
-            return {
-                self.text(str(key)): self._masked(item) if _is_named_like_one(str(key)) else self.value(item)
-                for key, item in value.items()
-            }
+            return self._mapping(value)
         if isinstance(value, _SEVERAL):
             return [self.value(item) for item in value]
         return self.text(value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value))
+
+    def _mapping(self, value: Mapping[Any, Any]) -> dict[str, Any]:
+        """Every record passes here, and most of it was seen before: what is known to be clean costs one look."""
+        clean, cleaned = self._clean, {}
+        for key, item in value.items():
+            if key in clean and not _is_named_like_one(key):
+                known = item is None or type(item) is int or (type(item) is str and item in clean)
+                cleaned[key] = item if known else self.value(item)
+            else:
+                name = str(key)
+                cleaned[self.text(name)] = self._masked(item) if _is_named_like_one(name) else self.value(item)
+        return cleaned
 
     def _masked(self, value: Any) -> Any:
         """What stands under a name like `password`. Numbers stay: `tokens: 85000` is a count."""

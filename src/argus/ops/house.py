@@ -35,6 +35,8 @@ class Setup:
     discovered: bool
     """No configuration was found: the services are what was listening."""
     notices: tuple[str, ...] = ()
+    lasting: tuple[str, ...] = ()
+    """Of the notices, those that a reload does not take away."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -201,7 +201,9 @@ async def show_autonomy(house: House, ask: Nothing) -> AutonomyView:
     return AutonomyView(level=house.autonomy.level)
 
 
-@operation("autonomy.set", "PUT /api/autonomy", verb="autonomy", errors=(Code.STORE_UNAVAILABLE,))
+@operation(
+    "autonomy.set", "PUT /api/autonomy", verb="autonomy", tool="argus_autonomy", errors=(Code.STORE_UNAVAILABLE,)
+)
 async def set_autonomy(house: House, ask: AutonomyAsk) -> AutonomyView:
     """Changes how much Argus may do by itself, until the configuration file's value changes.
 

@@ -212,9 +212,9 @@ class History:
         wall = self._clock.wall()
         try:
             self._known = tuple([await self._store.tallied(DOMAIN, one.span, *one.starts(wall)) for one in WINDOWS])
-        except ArgusError as error:
+        except BaseException as error:
             self._is_fresh = False
-            if error.code is not Code.STORE_UNAVAILABLE:
+            if not isinstance(error, ArgusError) or error.code is not Code.STORE_UNAVAILABLE:
                 raise
 
 

@@ -96,7 +96,7 @@ class Reconciler:
             await self._restore_incident(incident)
         for act in await store.open_acts():
             if act.kind == RESTART:
-                await self._restore_act(act)
+                self._restore_act(act)
 
     async def run(self) -> None:
         while True:
@@ -372,18 +372,15 @@ class Reconciler:
             data = {**incident.data, "ended": "no longer watched"}
             await self._tools.store.commit(PutIncident(replace(incident, closed=wall, data=data)))
 
-    async def _restore_act(self, act: Act) -> None:
+    def _restore_act(self, act: Act) -> None:
         health = self.healths.get(act.subject)
+        self._repairing[act.subject] = act.id
         if health is None:
-            # Nobody can look any more: the service is not in the configuration.
-            detail = {"interrupted": True}
-            await self._tools.store.commit(
-                CloseAct(act.id, "unverified", self._tools.clock.wall(), detail),
-                Append(reports.restart_finished(act, "unverified", detail)),
-            )
+            # Not in the configuration: nobody looks any more. But its command may still run, and the service may come
+            # back with the next configuration; so the act ends when the command has.
+            self.repairs.outlast_later(act)
             return
         self.healths[act.subject] = replace(health, repair=act.id)
-        self._repairing[act.subject] = act.id
         self.repairs.finish_later(self.services[act.subject], act)
 
     def _facts(self, service: Service, outage: Outage | None) -> policy.Facts:
@@ -401,7 +398,8 @@ class Reconciler:
     def _intend(self, service: Service, incident: str | None, by: str) -> tuple[Act, tuple[Write, ...]]:
         assert service.restart is not None
         reach(Place.INTENT_PLANNED)
-        intent: dict[str, Any] = {"target": service.restart.target(service.name)}
+        target = service.restart.target(service.name)
+        intent: dict[str, Any] = {"target": target, "timeout": service.restart.timeout}
         act = Act(self._tools.new_id(), RESTART, service.name, stamp(self._tools.clock), incident, intent)
         return act, (OpenAct(act), Append(reports.restart_started(service, act, by)))
 

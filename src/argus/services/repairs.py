@@ -12,13 +12,15 @@ from argus.host.seam import Ran
 from argus.loops import log
 from argus.services.checks.base import Service
 from argus.services.messages import Repaired
-from argus.services.model import Observation, Status
+from argus.services.model import Observation, Seen, Status
 from argus.services.tools import Tools
 from argus.store.records import Act
 
 LATEST = 5.0
 """Seconds after its intent in which a restart must begin. Held up for longer, Argus would act on an old judgement."""
 _AGAIN = 1.0
+_LONGEST = 60.0
+"""Seconds for the command of an act that does not say how long it may take."""
 
 
 class Repairs:
@@ -36,13 +38,13 @@ class Repairs:
         self._is_trusted = is_trusted
         self._report = report
         self._group: asyncio.TaskGroup | None = None
-        self._before: list[tuple[Service, Act]] = []
+        self._before: list[Coroutine[Any, Any, None]] = []
 
     def adopt(self, group: asyncio.TaskGroup) -> None:
         """The owner of the tasks that repairs run in; those an earlier Argus left are taken up."""
         self._group = group
-        for service, act in self._before:
-            self._spawn(self._finish(service, act))
+        for work in self._before:
+            self._spawn(work)
         self._before.clear()
 
     def start(self, service: Service, act: Act) -> None:
@@ -50,7 +52,11 @@ class Repairs:
 
     def finish_later(self, service: Service, act: Act) -> None:
         """An act that an earlier Argus left open: taken up when the tasks have their owner."""
-        self._before.append((service, act))
+        self._before.append(self._finish(service, act))
+
+    def outlast_later(self, act: Act) -> None:
+        """The same for a service that is not watched any more: only the end of its command is waited for."""
+        self._before.append(self._outlast(act))
 
     def report_again(self, message: Repaired) -> None:
         async def again() -> None:
@@ -92,6 +98,13 @@ class Repairs:
                 await asyncio.sleep(self.verify_after)
                 observation = await self._look(service)
         self._report(Repaired(act, None, observation))
+
+    async def _outlast(self, act: Act) -> None:
+        left = float(act.intent.get("timeout", _LONGEST)) - age(act.begun, stamp(self._tools.clock))
+        await self._tools.host.outlast(self._tools.log_path(act.subject), timeout=max(0.0, left))
+        clock = self._tools.clock
+        unseen = Seen(Status.UNKNOWN, None, "not watched", "it is not in the configuration any more")
+        self._report(Repaired(act, None, Observation(unseen, clock.monotonic(), clock.wall())))
 
     async def _look(self, service: Service) -> Observation:
         while True:

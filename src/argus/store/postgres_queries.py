@@ -128,7 +128,7 @@ async def carry_out(db: Any, ready: Ready) -> Event | records.Pruned | None:
         await db.executemany(ready.sql, ready.many)
         return None
     if ready.event is not None:
-        return replace(ready.event, n=await db.fetchval(ready.sql, *ready.values))
+        return ready.event._replace(n=await db.fetchval(ready.sql, *ready.values))
     said = await db.execute(ready.sql, *ready.values)
     if ready.closes is not None and said != "UPDATE 1":
         raise ArgusError(Code.CONFLICT, f"act {ready.closes} is not open", act=ready.closes)

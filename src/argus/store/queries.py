@@ -17,26 +17,41 @@ _ABOVE_PRUNED = f"MAX(?, COALESCE((SELECT CAST(value AS INTEGER) FROM settings W
 """In the question itself: a prune may come between two."""
 
 
+INSERT = "INSERT INTO journal (n, timestamp, channel, type, subject, incident, data) VALUES (?, ?, ?, ?, ?, ?, ?)"
+"""With the number: there is one writer, so it is known before, and many rows go in as one statement."""
+
+
+def last_number(db: sqlite3.Connection) -> int:
+    """The highest that was ever given; pruning gives none back."""
+    row = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'journal'").fetchone()
+    return int(row[0]) if row else 0
+
+
+def appended(write: records.Append, n: int, epoch: str, now: int, redactor: Redactor) -> tuple[Event, tuple[Any, ...]]:
+    """The event, and its row."""
+    draft, when = write.draft, now if write.at is None else write.at
+    data = redactor.value(draft.data)
+    subject, incident = rows.text(redactor.text(draft.subject)), data.get("incident")
+    row = (
+        n,
+        when,
+        draft.channel,
+        draft.type,
+        subject,
+        rows.text(incident) if incident else None,
+        rows.encoded(data),
+    )
+    return Event(n, epoch, when, draft.channel, draft.type, subject, data), row
+
+
 def carry_out(
     db: sqlite3.Connection, write: records.Write, epoch: str, now: int, redactor: Redactor
 ) -> Event | Pruned | None:
     match write:
-        case records.Append(draft, at):
-            when = now if at is None else at
-            data = redactor.value(draft.data)
-            subject, incident = rows.text(redactor.text(draft.subject)), data.get("incident")
-            made = db.execute(
-                "INSERT INTO journal (timestamp, channel, type, subject, incident, data) VALUES (?, ?, ?, ?, ?, ?)",
-                (
-                    when,
-                    draft.channel,
-                    draft.type,
-                    subject,
-                    rows.text(incident) if incident else None,
-                    rows.encoded(data),
-                ),
-            )
-            return Event(int(made.lastrowid or 0), epoch, when, draft.channel, draft.type, subject, data)
+        case records.Append():
+            event, row = appended(write, last_number(db) + 1, epoch, now, redactor)
+            db.execute(INSERT, row)
+            return event
         case records.OpenAct(act):
             begun = act.begun
             intent = rows.encoded(redactor.value(act.intent))

@@ -6,6 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from pydantic_core import to_json
+
 from argus.core.clock import Stamp
 from argus.core.events import Event
 from argus.store.records import Act, Counts, Incident, Tally
@@ -50,7 +52,7 @@ def tally(one: Tally) -> tuple[Any, ...]:
 
 def text(value: str) -> str:
     """Half a character, as a broken name may hold, cannot be stored: it becomes a question mark."""
-    return value.encode("utf-8", "replace").decode("utf-8")
+    return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
 
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True)  # json.dumps would make one for every row
@@ -58,4 +60,8 @@ _ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True)  # json.du
 
 def encoded(value: Any) -> str:
     """JSON in ASCII: half characters and NUL are escapes in it, which any column of text takes."""
-    return _ENCODER.encode(value)
+    try:
+        quick = to_json(value)
+    except ValueError:
+        return _ENCODER.encode(value)  # half a character, for one
+    return quick.decode() if quick.isascii() else _ENCODER.encode(value)

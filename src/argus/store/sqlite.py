@@ -27,7 +27,7 @@ from argus.core.failpoints import Place, reach
 from argus.core.redact import Redactor
 from argus.store import queries
 from argus.store.opening import open_files
-from argus.store.records import Act, Condition, Counts, Cursor, Document, Incident, Prune, Pruned, Write
+from argus.store.records import Act, Append, Condition, Counts, Cursor, Document, Incident, Prune, Pruned, Write
 
 T = TypeVar("T")
 log = logging.getLogger("argus")
@@ -71,7 +71,7 @@ class SqliteStore:
         self._recent: deque[Event] = deque(maxlen=_RECENT)
         self._changed = asyncio.Event()
         self._inline = inline
-        self._jobs: queue.Queue[_Job | None] = queue.Queue(_WAITING)
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._closed = False
         self.problem: str | None = None
         """Why the last commit failed; None while the store is well."""
@@ -97,10 +97,9 @@ class SqliteStore:
             self._commit([job])
             self._deliver([job])
         else:
-            try:
-                self._jobs.put_nowait(job)
-            except queue.Full:
-                raise ArgusError(Code.STORE_UNAVAILABLE, "the store does not keep up", waiting=_WAITING) from None
+            if self._jobs.qsize() >= _WAITING:
+                raise ArgusError(Code.STORE_UNAVAILABLE, "the store does not keep up", waiting=_WAITING)
+            self._jobs.put(job)
         await job.done
         return job
 
@@ -173,12 +172,8 @@ class SqliteStore:
         if not self._inline:
             # The jobs that are waiting come before the end mark, so nothing accepted is lost. No thread waits for the
             # writer: a store that is locked by another process must not hold the stop of Argus up.
-            ended = False
-            while self._thread.is_alive():
-                if not ended:
-                    with contextlib.suppress(queue.Full):
-                        self._jobs.put_nowait(None)
-                        ended = True
+            self._jobs.put(None)
+            while self._thread.is_alive():  # noqa: ASYNC110 - a thread tells nobody that it has ended
                 await asyncio.sleep(0.01)
             self._reading.shutdown(wait=False)
         self._writer.close()
@@ -201,7 +196,7 @@ class SqliteStore:
         while (job := self._jobs.get()) is not None:
             batch = [job]
             ended = False
-            while len(batch) < _BATCH and not self._jobs.empty():
+            for _ in range(min(_BATCH - 1, self._jobs.qsize())):
                 following = self._jobs.get()
                 if following is None:
                     ended = True
@@ -221,9 +216,7 @@ class SqliteStore:
                 raise sqlite3.OperationalError("its file was removed or replaced; start Argus anew")
             if self._damage:
                 raise sqlite3.OperationalError(self._damage)
-            db.execute("BEGIN IMMEDIATE")
-            for job in batch:
-                self._carry_out(db, job)
+            self._carry_out_all(db, batch)
             reach(Place.COMMITTING)
             db.execute("COMMIT")
             reach(Place.COMMITTED)
@@ -236,6 +229,38 @@ class SqliteStore:
             for job in batch:
                 job.events.clear()
                 job.error = job.error or ArgusError(Code.STORE_UNAVAILABLE, message, reason=str(error))
+
+    def _carry_out_all(self, db: sqlite3.Connection, batch: list[_Job]) -> None:
+        """Hardly ever is anything wrong with a commit itself: so they are carried out together, all events in one
+        statement, and only should one of them fail each for itself."""
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            self._carry_out_together(db, batch)
+        except Exception as error:
+            if isinstance(error, _THE_STORES_FAULT) or _is_damage(error):
+                raise
+            db.execute("ROLLBACK")
+            db.execute("BEGIN IMMEDIATE")
+            for job in batch:
+                job.events.clear()
+                self._carry_out(db, job)
+
+    def _carry_out_together(self, db: sqlite3.Connection, batch: list[_Job]) -> None:
+        n, now, epoch, redactor = queries.last_number(db), milliseconds(self._clock.wall()), self.epoch, self._redactor
+        rows = []
+        for job in batch:
+            for write in job.writes:
+                if type(write) is Append:
+                    n += 1
+                    event, row = queries.appended(write, n, epoch, now, redactor)
+                    job.events.append(event)
+                    rows.append(row)
+                else:
+                    made = queries.carry_out(db, write, epoch, now, redactor)
+                    if isinstance(made, Pruned):
+                        job.pruned = made
+        if rows:
+            db.executemany(queries.INSERT, rows)
 
     def _carry_out(self, db: sqlite3.Connection, job: _Job) -> None:
         """One commit of a batch. What is wrong with it alone takes back it alone."""
@@ -259,7 +284,7 @@ class SqliteStore:
         for job in batch:
             if isinstance(job.error, ArgusError) and job.error.code is Code.STORE_UNAVAILABLE:
                 self._note(job.error.message)
-            elif job.error is None:
+            elif job.error is None and (self.problem or self._damage):
                 self._note(self._damage or None)
             self._recent.extend(job.events)
             if job.events:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -55,7 +53,7 @@ def test_the_public_form_can_be_changed_without_changing_the_event():
 
 
 def test_an_event_does_not_change():
-    with pytest.raises(FrozenInstanceError):
+    with pytest.raises(AttributeError):
         EVENT.n = 8  # type: ignore[misc]
 
 

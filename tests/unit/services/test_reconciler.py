@@ -803,6 +803,7 @@ async def test_what_is_open_about_a_service_that_is_gone_is_closed(rig: Rig):
     )
     rig.registry("api")
     await rig.start()
+    await rig.passes(1)
     assert await rig.store.open_acts() == []
     assert await rig.store.incidents(open_only=True) == []
     (act,) = await rig.store.acts(kind="restart_service")
