@@ -57,6 +57,8 @@ def read(data: Mapping[str, Any]) -> Agent:
             "process": Process(**data["process"]) if data.get("process") else None,
             "seen": Stamp(**data["seen"]) if data.get("seen") else None,
             "spawned": Stamp(**data["spawned"]) if data.get("spawned") else None,
+            "died": Stamp(**data["died"]) if data.get("died") else None,
+            "terminal": Process(**data["terminal"]) if data.get("terminal") else None,
         }
     )
 

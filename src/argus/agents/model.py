@@ -82,5 +82,7 @@ class Agent:
     exit_status: int | None = None
     reason: str = ""
     """Why it is in this state, for people."""
+    terminal: Process | None = None
+    """The launcher in whose terminal it runs, and the next one while that launcher waits."""
     warned: bool = False
     """Somebody was told of this silence."""
