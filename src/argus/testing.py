@@ -227,6 +227,9 @@ class FakeLauncher:
     def agent(self, folder: str) -> FakeAgent:
         return next(agent for agent in self.agents if agent.launch.folder == folder)
 
+    def prepare(self, folder: str) -> None:
+        self._runs.setdefault(folder, _FakeRun())
+
     async def launch(self, launch: Launch, *, timeout: float) -> Running:
         run = self._runs.setdefault(launch.folder, _FakeRun())
         if run.agent is None:

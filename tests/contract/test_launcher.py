@@ -158,6 +158,17 @@ async def test_an_agent_that_exits_leaves_its_exit_status(world: World, what: st
 
 
 @everywhere
+async def test_a_prepared_folder_holds_no_agent_and_may_be_launched_in(world: World):
+    launch = world.start("works")
+    world.launcher.prepare(launch.folder)
+    world.launcher.prepare(launch.folder)
+    assert await world.launcher.find(launch.folder, launch.nonce) is None
+    assert world.begun() == 0
+    assert await world.launcher.ended(await world.launch(launch)) == Ended(0)
+    assert world.begun() == 1
+
+
+@everywhere
 async def test_an_agent_that_runs_is_found_again(world: World):
     running = await world.launch("runs")
     assert running.agent.pid != running.shim.pid

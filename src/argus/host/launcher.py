@@ -45,15 +45,18 @@ class MachineLauncher:
         self._children.close()
         self._searcher.shutdown(wait=False, cancel_futures=True)
 
+    def prepare(self, folder: str) -> None:
+        try:
+            RunFolder(folder).make()
+        except OSError as error:
+            raise LaunchFailed(f"the run folder {folder} cannot be made: {error.strerror}") from error
+
     async def launch(self, launch: Launch, *, timeout: float) -> Running:
         deadline = asyncio.get_running_loop().time() + timeout
         if not _NONCE.fullmatch(launch.nonce):
             raise ValueError("a nonce is 8 to 128 letters, digits, _ and -")
+        self.prepare(launch.folder)
         folder = RunFolder(launch.folder)
-        try:
-            folder.make()
-        except OSError as error:
-            raise LaunchFailed(f"the run folder {folder.path} cannot be made: {error.strerror}") from error
         attempt = _attempt(folder)
         began = await _settle(folder, attempt, deadline=deadline) if attempt else None
         if began is None:

@@ -61,6 +61,13 @@ class NotEnded(Exception):
 
 
 class Launcher(Protocol):
+    def prepare(self, folder: str) -> None:
+        """Makes a run folder for a start that somebody else carries out, as its first attempt.
+
+        From then on `find` settles it: after None that start will not begin any more. Raises LaunchFailed.
+        """
+        ...
+
     async def launch(self, launch: Launch, *, timeout: float) -> Running:
         """Starts it, or finds that it was started already, and returns once its shim has said who it is.
 
