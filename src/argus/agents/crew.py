@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -10,6 +11,7 @@ from argus.agents.keeper import Keeper
 from argus.agents.messages import (
     Beat,
     Beaten,
+    EndReported,
     Forgotten,
     Jumped,
     Look,
@@ -20,16 +22,19 @@ from argus.agents.messages import (
     SpawnAsked,
     StopAsked,
 )
-from argus.agents.model import Agent
+from argus.agents.model import Agent, State
 from argus.agents.restoring import restore
 from argus.agents.settings import Agents as Settings
 from argus.agents.stops import Stops
+from argus.agents.terminals import Following, Terminals
 from argus.agents.tools import Tools
 from argus.core.clock import Jump
 from argus.core.errors import ArgusError
 from argus.loops import keep_running, log
 
 T = TypeVar("T")
+_FOLLOWS = 5.0
+"""Seconds that a launcher's question is kept open; it asks again."""
 _WRITE = 0.5
 """Seconds between two writes of who was seen when: a beat is on disk within a second."""
 
@@ -39,6 +44,7 @@ class Crew:
         self._tools = tools
         self._keeper = Keeper(settings, tools)
         self.stops = Stops(self._keeper.ledger, tools)
+        self.terminals = Terminals(self._keeper.ledger, self._keeper.starts, tools)
         self._changed = asyncio.Event()
 
     async def restore(self) -> None:
@@ -71,6 +77,10 @@ class Crew:
         return list(self._keeper.ledger.book)
 
     @property
+    def tmux_socket(self) -> str:
+        return self._tools.tmux_socket
+
+    @property
     def is_idle(self) -> bool:
         return not self.agents
 
@@ -81,11 +91,41 @@ class Crew:
         return self._keeper.ledger.silence(agent)
 
     async def beat(self, beat: Beat) -> Pulse:
+        agent = self._keeper.ledger.book.get(beat.agent_id)
+        if agent is not None and agent.state is State.SPAWNING and beat.pid:
+            self._keeper.launches.reported(agent.id)
         pulse = self._keeper.beats.quick(beat)
         return pulse if pulse is not None else await self._ask(lambda reply: Beaten(beat, reply))
 
     async def spawn(self, config: str, project: str, task: str, by: str) -> Agent:
         return await self._ask(lambda reply: SpawnAsked(config, project, task, by, reply))
+
+    async def launch(self, config: str, project: str, task: str, launcher: int, by: str) -> Agent:
+        """As `spawn`, for the launcher of that PID, which starts it in its terminal; `handover` tells it how."""
+        terminal = self.terminals.who(launcher)
+        return await self._ask(lambda reply: SpawnAsked(config, project, task, by, reply, terminal))
+
+    async def ended(self, id: str, exit_status: int | None, failure: str) -> Agent:
+        """A companion says that it ended, or a launcher that it could not start it."""
+        agent = self.find(id)
+        if agent.state is State.SPAWNING:
+            self._keeper.launches.reported(id, failure)
+            return agent
+        return await self._ask(lambda reply: EndReported(id, exit_status, reply))
+
+    async def following(self, id: str, launcher: int) -> Following:
+        """What comes after this agent in its launcher's terminal; waits a while for it."""
+        terminal = self.terminals.who(launcher)
+        until = self._tools.clock.monotonic() + _FOLLOWS
+        while True:
+            turn = self._keeper.turn
+            found = self.terminals.following(id, terminal)
+            left = until - self._tools.clock.monotonic()
+            if found.start is not None or found.over or left <= 0:
+                return found
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(left):
+                    await turn.wait()
 
     async def respawn(self, id: str, by: str) -> Agent:
         return await self._ask(lambda reply: RespawnAsked(id, by, reply))

@@ -12,6 +12,7 @@ from argus.agents.launches import Launches
 from argus.agents.ledger import Ledger, put
 from argus.agents.messages import (
     Beaten,
+    EndReported,
     Exited,
     Forgotten,
     Jumped,
@@ -48,24 +49,30 @@ class Keeper:
         self.launches = Launches(tools, self.queue.put_nowait)
         self.starts = Starts(self.ledger, self.launches, tools)
         self.beats = Beats(self.ledger, tools)
+        self.turn = asyncio.Event()
+        """Set, and replaced, when the next message has been handled."""
 
     async def run(self) -> None:
         while True:
             await self._handle(await self.queue.get())
+            self.turn.set()
+            self.turn = asyncio.Event()
 
     async def _handle(self, message: Message) -> None:
         try:
             match message:
                 case Beaten(beat, reply):
                     _answer(reply, await self.beats.take(beat))
-                case SpawnAsked(config, project, task, by, reply):
-                    _answer(reply, await self.starts.spawn(config, project, task, by))
+                case SpawnAsked(config, project, task, by, reply, terminal):
+                    _answer(reply, await self.starts.spawn(config, project, task, by, terminal))
                 case RespawnAsked(id, by, reply):
                     _answer(reply, await self._respawn_asked(self.ledger.find(id), by))
                 case StopAsked(id, grace, by, reply):
                     _answer(reply, await self._stop(self.ledger.find(id), grace, by))
                 case Forgotten(id, by, reply):
                     _answer(reply, await self.ledger.remove(self.ledger.find(id), "removed by hand", by))
+                case EndReported(id, exit_status, reply):
+                    _answer(reply, await self._end_reported(self.ledger.find(id), exit_status))
                 case Launched():
                     await self._launched(message)
                 case Exited(id, ended):
@@ -102,7 +109,7 @@ class Keeper:
             return  # its start has a deadline of its own
         if agent.state is not State.DEAD:
             vital = self.ledger.vital(agent)
-            if agent.origin is Origin.DAEMON and vital is Vital.ALIVE:
+            if agent.origin is not Origin.FOREIGN and vital is Vital.ALIVE:
                 await self._found_alive(agent)
                 return
             if vital is not Vital.DEAD and self.ledger.silence(agent) <= self.ledger.settings.heartbeat.stale_after:
@@ -110,7 +117,7 @@ class Keeper:
         await self._decide(agent)
 
     async def _found_alive(self, agent: Agent) -> None:
-        """The daemon is the companion of what it started itself."""
+        """The daemon is the companion of what it started itself, and of what outlived its launcher."""
         if agent.state is State.ALIVE and not agent.warned:
             self.ledger.see(agent)
             return
@@ -204,10 +211,19 @@ class Keeper:
             return
         if agent.state is State.DEAD:
             await self._decide(agent)
+        elif message.ended is not None:
+            await self._exited(agent.id, message.ended)
         elif message.running is not None:
             self.launches.watch(agent.id, message.running)
             if agent.stop:
                 self.launches.stop(message.running, 0.0)
+
+    async def _end_reported(self, agent: Agent, exit_status: int | None) -> Agent:
+        """Believed when our own look says the same: an agent that lives is not replaced because of a word."""
+        if self.ledger.vital(agent) is not Vital.DEAD:
+            raise ArgusError(Code.INVALID_STATE, f"{agent.id} is not known to have ended", agent=agent.id)
+        await self._exited(agent.id, Ended(exit_status))
+        return self.ledger.book.get(agent.id) or agent
 
     async def _exited(self, id: str, ended: Ended) -> None:
         agent = self.ledger.book.get(id)

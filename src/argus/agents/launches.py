@@ -12,6 +12,8 @@ from argus.agents.model import Agent
 from argus.agents.settings import AgentConfig
 from argus.agents.tools import Tools
 from argus.core.clock import age, stamp
+from argus.core.vital import Vital
+from argus.host.identity import Identity
 from argus.host.launching import Ended, Launch, LaunchFailed, LaunchUncertain, Running
 from argus.loops import log
 from argus.store.records import Act
@@ -21,6 +23,8 @@ _START = 30.0
 _LATEST = 60.0
 """Seconds after its intent in which a start may still begin; later, Argus would act on an old judgement."""
 _AGAIN = 1.0
+_LAUNCHER = 0.5
+"""Seconds between two looks at a launcher that has not reported yet."""
 
 
 class Launches:
@@ -29,6 +33,8 @@ class Launches:
         self._tell = tell
         self._group: asyncio.TaskGroup | None = None
         self._before: list[Coroutine[Any, Any, None]] = []
+        self._reports: dict[str, asyncio.Future[str]] = {}
+        """Of the launchers that were told to start something: why they could not; empty: it runs."""
 
     def adopt(self, group: asyncio.TaskGroup) -> None:
         """The owner of the tasks; what was asked for before it was there begins now."""
@@ -39,6 +45,16 @@ class Launches:
 
     def start(self, agent: Agent, act: Act, start: Start, config: AgentConfig) -> None:
         self._spawn(self._start(agent, act, start, config))
+
+    def hand_over(self, agent: Agent, act: Act) -> None:
+        """A launcher in a terminal carries it out. Here its word is waited for, and its end."""
+        self._reports.setdefault(agent.id, asyncio.get_running_loop().create_future())
+        self._spawn(self._hand_over(agent, act))
+
+    def reported(self, id: str, failure: str = "") -> None:
+        report = self._reports.get(id)
+        if report is not None and not report.done():
+            report.set_result(failure)
 
     def fail(self, agent: Agent, act: Act, why: str) -> None:
         self._tell(Launched(agent.id, act, None, why))
@@ -95,6 +111,30 @@ class Launches:
         except Exception as error:  # noqa: BLE001 - however it fails, the act gets its outcome
             log.exception("the start of agent %s crashed", agent.id)
             self._tell(Launched(agent.id, act, None, f"{type(error).__name__}: {error}"))
+
+    async def _hand_over(self, agent: Agent, act: Act) -> None:
+        report = self._reports[agent.id]
+        try:
+            while not report.done() and self._may_still_report(agent, act):
+                await asyncio.wait([report], timeout=_LAUNCHER)
+            # Whatever it said or did not say, its run folder knows; and what has not begun by now never will.
+            found = await self._tools.launcher.find(self._tools.run_folder(agent.id), agent.nonce)
+        except LaunchUncertain:
+            await asyncio.sleep(_AGAIN)
+            self.hand_over(agent, act)
+            return
+        self._reports.pop(agent.id, None)
+        if isinstance(found, Running):
+            self._tell(Launched(agent.id, act, found))
+        else:
+            failure = (report.result() if report.done() else "") or "its launcher did not start it"
+            self._tell(Launched(agent.id, act, None, failure, found))
+
+    def _may_still_report(self, agent: Agent, act: Act) -> bool:
+        who = agent.terminal
+        if who is None or self._tools.launcher.look(Identity(who.pid, who.started)) is Vital.DEAD:
+            return False
+        return age(act.begun, stamp(self._tools.clock)) < _START
 
     async def _take_up(self, agent: Agent) -> None:
         try:

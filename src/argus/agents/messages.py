@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
-from argus.agents.model import Agent
+from argus.agents.model import Agent, Process
 from argus.agents.settings import Agents as Settings
 from argus.core.clock import Jump
 from argus.host.launching import Ended, Running
@@ -47,6 +47,8 @@ class SpawnAsked:
     task: str
     by: str
     reply: asyncio.Future[Agent]
+    terminal: Process | None = None
+    """The launcher that will carry it out in its terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +83,23 @@ class Launched:
     act: Act
     running: Running | None
     failure: str = ""
+    ended: Ended | None = None
+    """It ran, and was over before anybody looked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exited:
     id: str
     ended: Ended
+
+
+@dataclass(frozen=True, slots=True)
+class EndReported:
+    """Its companion saw it end."""
+
+    id: str
+    exit_status: int | None
+    reply: asyncio.Future[Agent]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,4 +119,5 @@ class Reconfigured:
     settings: Settings
 
 
-Message = Beaten | SpawnAsked | RespawnAsked | StopAsked | Forgotten | Launched | Exited | Look | Jumped | Reconfigured
+Asked = Beaten | SpawnAsked | RespawnAsked | StopAsked | Forgotten | EndReported
+Message = Asked | Launched | Exited | Look | Jumped | Reconfigured

@@ -39,5 +39,5 @@ def _take_up(keeper: Keeper, agent: Agent, act: Act | None) -> None:
         keeper.starts.carry_out(agent, act)
     elif agent.state is State.DEAD:
         keeper.queue.put_nowait(Look(agent.id))
-    elif agent.origin is Origin.DAEMON:
+    elif agent.origin is not Origin.FOREIGN:
         keeper.launches.take_up(agent)

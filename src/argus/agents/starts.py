@@ -18,7 +18,9 @@ from argus.agents.model import Agent, Origin, Process, State
 from argus.agents.tools import Tools
 from argus.core.clock import stamp
 from argus.core.errors import ArgusError, Code
-from argus.host.launching import Running
+from argus.core.vital import Vital
+from argus.host.identity import Identity
+from argus.host.launching import LaunchFailed, Running
 from argus.store.records import Act, Append, Claim, CloseAct, OpenAct, Write
 
 SPAWN = "spawn_agent"
@@ -31,7 +33,7 @@ class Starts:
         self._launches = launches
         self._tools = tools
 
-    async def spawn(self, config: str, project: str, task: str, by: str) -> Agent:
+    async def spawn(self, config: str, project: str, task: str, by: str, terminal: Process | None = None) -> Agent:
         configs = self._ledger.settings.configs
         if config not in configs:
             raise ArgusError(
@@ -44,7 +46,7 @@ class Starts:
         if not self._tools.is_folder(project):
             raise ArgusError(Code.INVALID_REQUEST, f"project_path: {project or 'none'} is not a folder here")
         id = self._ledger.book.first_id(config)
-        agent = Agent(id, id, 1, State.SPAWNING, 0.0, config=config, project=project, task=task)
+        agent = Agent(id, id, 1, State.SPAWNING, 0.0, config=config, project=project, task=task, terminal=terminal)
         return await self._begin(agent, by, None)
 
     async def respawn(self, dead: Agent, by: str) -> Agent:
@@ -54,6 +56,7 @@ class Starts:
             id=self._ledger.book.next_id(dead.id),
             generation=dead.generation + 1,
             process=None,
+            terminal=self._waiting(dead.terminal),
             died=None,
             exit_status=None,
             reason="",
@@ -67,12 +70,16 @@ class Starts:
 
     async def _begin(self, agent: Agent, by: str, before: Agent | None) -> Agent:
         now = stamp(self._tools.clock)
-        session = self._start(agent).session
+        if self._ledger.settings.configs[agent.config].tmux:
+            agent = replace(agent, terminal=None)  # it has a terminal of its own
+        elif agent.terminal is not None:
+            self._prepare(agent)
+        session = self.start(agent).session
         agent = replace(
             agent,
             state=State.SPAWNING,
             since=now.wall,
-            origin=Origin.DAEMON,
+            origin=Origin.TERMINAL if agent.terminal else Origin.DAEMON,
             session=session or agent.session,
             spawned=now,
             seen=now,
@@ -102,12 +109,28 @@ class Starts:
 
     def carry_out(self, agent: Agent, act: Act) -> None:
         config = self._ledger.settings.configs.get(agent.config)
-        if config is None:
+        if agent.origin is Origin.TERMINAL:
+            self._launches.hand_over(agent, act)
+        elif config is None:
             self._launches.fail(agent, act, f"the configuration has no agents.configs.{agent.config} any more")
         else:
-            self._launches.start(agent, act, self._start(agent), config)
+            self._launches.start(agent, act, self.start(agent), config)
 
-    def _start(self, agent: Agent) -> adapters.Start:
+    def _waiting(self, terminal: Process | None) -> Process | None:
+        """A launcher that is gone, or was stopped, does not come back for the next one."""
+        if terminal is None or terminal.boot_id != self._tools.clock.boot_id:
+            return None
+        vital = self._tools.launcher.look(Identity(terminal.pid, terminal.started))
+        return terminal if vital is Vital.ALIVE else None
+
+    def _prepare(self, agent: Agent) -> None:
+        """Before anybody is told to start it: what was prepared can be fenced, should its launcher be late."""
+        try:
+            self._tools.launcher.prepare(self._tools.run_folder(agent.id))
+        except LaunchFailed as failed:
+            raise ArgusError(Code.STORE_UNAVAILABLE, str(failed), agent=agent.id) from failed
+
+    def start(self, agent: Agent) -> adapters.Start:
         return adapters.start(
             self._ledger.settings.configs[agent.config],
             task=agent.task,
@@ -122,14 +145,14 @@ class Starts:
         agent = self._ledger.book.get(message.id)
         if agent is None or agent.state is not State.SPAWNING:
             return agent  # its outcome is on record, and this is the same news again
-        if message.running is None:
+        if message.running is None and message.ended is None:
             agent = self._ledger.dead(replace(agent, reason=message.failure))
             outcome, detail = "failed", {"reason": message.failure}
             told = reports.spawn_failed(agent, message.act, message.failure)
         else:
-            process = self._where(message.running)
+            process = self._where(message.running) if message.running else agent.process
             agent = self._ledger.moved(agent, State.ALIVE, process=process, seen=stamp(self._tools.clock))
-            outcome, detail = "started", {"pid": str(process.pid)}
+            outcome, detail = "started", {"pid": str(process.pid) if process else ""}
             told = reports.spawned(agent, message.act, str(message.act.intent.get("previous", "")))
         await self.close(put(agent), CloseAct(message.act.id, outcome, self._tools.clock.wall(), detail), Append(told))
         self._ledger.book.put(agent)

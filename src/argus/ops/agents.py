@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field
 from pydantic.alias_generators import to_snake
 
 from argus.agents.messages import Beat
-from argus.agents.model import Agent
+from argus.agents.model import Agent, Origin
 from argus.agents.stops import StopRequest
 from argus.core.clock import milliseconds, rfc3339
 from argus.core.errors import ArgusError, Code
@@ -19,6 +19,7 @@ from argus.ops.services import Nothing
 from argus.schema import Name
 
 _TASK = 200_000
+_PID = 2**31 - 1
 
 
 class SnakeAsk(Ask):
@@ -35,7 +36,7 @@ class BeatAsk(SnakeAsk):
     current_task: str = Field(default="", max_length=_TASK, description="What it works on")
     config_name: str = Field(default="", max_length=100, description="Its config in agents.configs")
     project_path: str = Field(default="", max_length=4096, description="Where it works")
-    pid: int | None = Field(default=None, ge=1, le=2**31 - 1, description="Its process, on this host")
+    pid: int | None = Field(default=None, ge=1, le=_PID, description="Its process, on this host")
     host: str = Field(default="", max_length=255, description="The host it runs on; left out: this one")
     session: str = Field(default="", max_length=200, description="What its program calls the conversation")
 
@@ -72,6 +73,7 @@ class AgentView(SnakeAnswer):
 class HeartbeatList(SnakeAnswer):
     heartbeats: list[AgentView]
     count: int
+    interval: float = Field(description="Seconds between two beats of a companion")
     timestamp: int
 
 
@@ -94,6 +96,50 @@ class SpawnAsk(SnakeAsk):
 class StopAsk(AgentNamed):
     graceful: bool = Field(default=True, description="Ask first; false ends it at once")
     timeout: float = Field(default=30.0, ge=0, le=3600, description="Seconds it has to end after it was asked")
+
+
+class LaunchAsk(SpawnAsk):
+    pid: int = Field(ge=1, le=_PID, description="The launcher's own process")
+    here: str = Field(default="", max_length=4096, description="Where it works if nothing else says so")
+
+
+class HandoverView(SnakeAnswer):
+    """How a launcher starts it: this program, with this besides its own environment, from this run folder."""
+
+    argv: list[str]
+    env: dict[str, str]
+    cwd: str
+    nonce: str
+    folder: str
+    attempt: int
+
+
+class TmuxView(SnakeAnswer):
+    socket: str
+    session: str
+
+
+class LaunchView(SnakeAnswer):
+    agent: AgentView
+    interval: float = Field(description="Seconds between two heartbeats")
+    start: HandoverView | None
+    tmux: TmuxView | None = Field(description="Where Argus starts it itself")
+
+
+class ExitedAsk(AgentNamed):
+    exit_status: int | None = Field(default=None, ge=0, le=255, description="As a shell counts; left out: not known")
+    failure: str = Field(default="", max_length=2000, description="Why it could not be started")
+
+
+class NextAsk(AgentNamed):
+    pid: int = Field(ge=1, le=_PID, description="The launcher's own process")
+
+
+class NextView(SnakeAnswer):
+    launch: LaunchView | None = Field(description="What to start in this terminal")
+    over: str = Field(description="Why nothing follows; empty without a launch: ask again")
+    waits_for: str
+    wait_seconds: float
 
 
 class LogsAsk(AgentNamed):
@@ -198,7 +244,9 @@ async def beat(house: House, ask: BeatAsk) -> BeatView:
 async def list_beats(house: House, ask: Nothing) -> HeartbeatList:
     """Lists the heartbeat of every agent with its age and state, oldest first."""
     found = [view(house, agent) for agent in house.crew.agents]
-    return HeartbeatList(heartbeats=found, count=len(found), timestamp=milliseconds(house.clock.wall()))
+    interval = house.crew.settings.heartbeat.interval
+    now = milliseconds(house.clock.wall())
+    return HeartbeatList(heartbeats=found, count=len(found), interval=interval, timestamp=now)
 
 
 @operation("agents.forget", "DELETE /api/heartbeats/{id}", errors=(Code.AGENT_NOT_FOUND, Code.STORE_UNAVAILABLE))
@@ -230,6 +278,69 @@ async def spawn(house: House, ask: SpawnAsk) -> AgentView:
     It outlives a restart of Argus, which takes it over again.
     """
     return view(house, await house.crew.spawn(ask.config_name, ask.project_path, ask.task, house.by))
+
+
+@operation(
+    "agents.launch",
+    "POST /api/agents/launch",
+    status=201,
+    errors=(Code.CONFIG_NOT_FOUND, Code.STORE_UNAVAILABLE, Code.CONFLICT),
+)
+async def launch(house: House, ask: LaunchAsk) -> LaunchView:
+    """Registers an agent that its launcher starts in a terminal: claim and intent are on record before it runs.
+
+    The first heartbeat with its PID says that it runs. For `argus agent run`.
+    """
+    crew = house.crew
+    config = crew.settings.configs.get(ask.config_name)
+    project = ask.project_path or (config.project if config else "") or ask.here
+    return _launch(house, await crew.launch(ask.config_name, project, ask.task, ask.pid, house.by))
+
+
+def _launch(house: House, agent: Agent) -> LaunchView:
+    start = tmux = None
+    if agent.origin is Origin.TERMINAL:
+        given = house.crew.terminals.handover(agent)
+        start = HandoverView(
+            argv=list(given.argv),
+            env=dict(given.env),
+            cwd=given.cwd,
+            nonce=given.nonce,
+            folder=given.folder,
+            attempt=given.attempt,
+        )
+    else:
+        tmux = TmuxView(socket=house.crew.tmux_socket, session=agent.id)
+    interval = house.crew.settings.heartbeat.interval
+    return LaunchView(agent=view(house, agent), interval=interval, start=start, tmux=tmux)
+
+
+@operation(
+    "agents.next",
+    "POST /api/agents/{id}/next",
+    errors=(Code.STORE_UNAVAILABLE,),
+)
+async def following(house: House, ask: NextAsk) -> NextView:
+    """Tells a launcher what follows in its terminal after this agent ended. Waits a few seconds for the answer."""
+    found = await house.crew.following(ask.id, ask.pid)
+    return NextView(
+        launch=_launch(house, found.start) if found.start else None,
+        over=house.clean(found.over),
+        waits_for=house.clean(found.waits_for),
+        wait_seconds=round(found.seconds, 3),
+    )
+
+
+@operation(
+    "agents.exited",
+    "POST /api/agents/{id}/exited",
+    scope=Scope.REPORT,
+    errors=(Code.AGENT_NOT_FOUND, Code.INVALID_STATE, Code.STORE_UNAVAILABLE),
+)
+async def exited(house: House, ask: ExitedAsk) -> AgentView:
+    """Says that an agent has ended, so that nobody waits for its silence. Believed when its process is gone."""
+    _speaks_for(house, ask.id)
+    return view(house, await house.crew.ended(ask.id, ask.exit_status, ask.failure))
 
 
 @operation(
@@ -314,6 +425,9 @@ OPERATIONS: tuple[Any, ...] = (
     forget,
     list_agents,
     spawn,
+    launch,
+    following,
+    exited,
     respawn,
     stop,
     logs,
