@@ -287,3 +287,52 @@ def test_a_state_nobody_knows_is_data_too():
 
 def test_an_unknown_verb_prints_json_that_can_be_read_back():
     assert json.loads(show("nobody knows", {"a": HOSTILE}).text) == {"a": HOSTILE}
+
+
+def agent(**more: Any) -> dict[str, Any]:
+    return {
+        "agent_id": "team-green001",
+        "state": "alive",
+        "generation": 1,
+        "age_seconds": 3.2,
+        "pid": 4711,
+        "current_task": "SEC-1 - make a key",
+        "reason": "",
+        "gate": None,
+        **more,
+    }
+
+
+def test_agents_are_a_table_with_the_tasks_first_line_and_what_holds_them_back():
+    held = agent(
+        agent_id="team-green002",
+        state="dead",
+        generation=2,
+        age_seconds=3725,
+        pid=None,
+        current_task="x" * 100 + "\nmore",
+        reason="exit status 7",
+        gate="autonomy",
+    )
+    shown = show("agents list", {"agents": [agent(), held]})
+    assert shown.exit_code == 0
+    head, first, second = plain(shown.text).split("\n")
+    assert head.split() == ["AGENT", "STATE", "GEN", "SEEN", "PID", "TASK", "NOTES"]
+    assert " ".join(first.split()) == "team-green001 alive 1 3 s ago 4711 SEC-1 - make a key"
+    cut = "x" * 59 + "…"
+    assert " ".join(second.split()) == f"team-green002 dead 2 1 h ago {cut} exit status 7; held back: autonomy"
+    assert show("agents list", {"agents": []}).text == "no agents"
+
+
+@pytest.mark.parametrize("verb", ["agents list", "agents spawn", "agents respawn", "agents stop", "agents logs"])
+def test_nothing_an_agent_says_can_act_on_the_terminal(verb: str):
+    evil = "\x1b[2J\x07\u202edrow\r"
+    one = agent(agent_id=evil, state=evil, current_task=evil + "\nmore", reason=evil, gate=evil)
+    answer = {"agents list": {"agents": [one]}, "agents logs": {"text": f"a{evil}\nb"}}.get(verb, one)
+    text = show(verb, answer).text
+    assert "drow" in text
+    assert not set("\x1b\x07\u202e\r") & set(plain(text))
+
+
+def test_the_log_of_an_agent_is_plain_text():
+    assert show("agents logs", {"text": "one\ntwo\n"}).text == "one\ntwo"

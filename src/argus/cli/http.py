@@ -67,9 +67,11 @@ class Connection:
         self._socket.shutdown(socket.SHUT_WR)
 
 
-def request(host: str, port: int, token: str, method: str, target: str, body: Any = None) -> tuple[int, Any]:
+def request(
+    host: str, port: int, token: str, method: str, target: str, body: Any = None, *, timeout: float = TIMEOUT
+) -> tuple[int, Any]:
     """Status and JSON."""
-    connection = Connection(host, port)
+    connection = Connection(host, port, timeout)
     try:
         raw = b"" if body is None else json.dumps(body).encode()
         headers = {

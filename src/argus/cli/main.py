@@ -13,6 +13,7 @@ from argus import __version__
 from argus.cli.manifest import VERBS
 
 _LOCAL = {
+    "agent": "Run an agent in this terminal, or beat for one that was started elsewhere.",
     "up": "Start Argus.",
     "down": "Stop Argus. What it started goes on.",
     "check": "Check a configuration file, without a daemon.",
@@ -47,6 +48,10 @@ class Verbs(click.Group):
                 callback=lambda as_json: _list(verb, as_json),
                 params=[_json_option()],
             )
+        if not self._prefix and name == "agent":
+            from argus.cli.agent import agent
+
+            return agent
         if not self._prefix and name in _LOCAL:
             from argus.cli import local
 

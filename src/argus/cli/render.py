@@ -7,7 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-_COLOURS = {"up": "32", "down": "31;1", "degraded": "33", "unknown": "33", "pending": "2"}
+_COLOURS = {
+    **{"up": "32", "down": "31;1", "degraded": "33", "unknown": "33", "pending": "2"},
+    **{"alive": "32", "dead": "31;1", "stale": "33", "spawning": "2"},
+}
 _HIDING = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
@@ -141,6 +144,55 @@ def _reload(answer: dict[str, Any]) -> Shown:
     return Shown("\n".join(lines))
 
 
+_TASK = 60
+"""Characters of a task in a table; `argus agents list --json` has all of it."""
+
+
+def _agents(answer: dict[str, Any]) -> Shown:
+    if not answer["agents"]:
+        return Shown("no agents")
+    head = ["AGENT", "STATE", "GEN", "SEEN", "PID", "TASK", "NOTES"]
+    plain, coloured = [head], [head]
+    for one in answer["agents"]:
+        notes = [clean(one["reason"])] if one["reason"] else []
+        notes += [f"held back: {clean(one['gate'])}"] if one["gate"] else []
+        seen = "" if one["age_seconds"] is None else f"{_lasting(one['age_seconds'])} ago"
+        row = [clean(one["agent_id"]), clean(one["state"]), str(one["generation"]), seen, str(one["pid"] or "")]
+        row += [_first_line(one["current_task"]), "; ".join(notes)]
+        plain.append(row)
+        coloured.append([row[0], _coloured(row[1]), *row[2:]])
+    return Shown(_table(coloured, plain))
+
+
+def _first_line(task: str) -> str:
+    lines = task.strip().splitlines() or [""]
+    first = clean(lines[0])
+    whole = len(lines) == 1 and len(first) <= _TASK
+    return first if whole else f"{first[: _TASK - 1].rstrip()}…"
+
+
+def _lasting(seconds: float) -> str:
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{int(seconds // size)} {unit}"
+    return f"{int(seconds)} s"
+
+
+def _spawned(one: dict[str, Any]) -> Shown:
+    text = f"{clean(one['agent_id'])}: {_coloured(one['state'])}, generation {one['generation']}"
+    return Shown(f"{text}; argus agents list shows how it is")
+
+
+def _stopped(one: dict[str, Any]) -> Shown:
+    state = one["state"]
+    text = "is over" if state == "removed" else "is to end, and nothing respawns it"
+    return Shown(f"{clean(one['agent_id'])}: {text} ({clean(one['reason'] or state)})")
+
+
+def _lines(text: str) -> str:
+    return "\n".join(map(clean, text.rstrip("\n").split("\n")))
+
+
 _TOLD = ("from", "to", "outcome", "action", "target", "gate", "cause", "detail", "by", "kind", "seconds", "title")
 
 
@@ -164,7 +216,12 @@ _TEXTS: dict[str, Callable[[Any], Shown]] = {
     "services resume": _pause,
     "incidents": _incidents,
     "explain": _explain,
-    "context": lambda answer: Shown("\n".join(map(clean, answer["text"].rstrip("\n").split("\n")))),
+    "agents list": _agents,
+    "agents spawn": _spawned,
+    "agents respawn": _spawned,
+    "agents stop": _stopped,
+    "agents logs": lambda answer: Shown(_lines(answer["text"])),
+    "context": lambda answer: Shown(_lines(answer["text"])),
     "autonomy": lambda answer: Shown(answer["level"]),
     "reload": _reload,
     "open": lambda answer: Shown(answer["url"]),
