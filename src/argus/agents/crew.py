@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from argus.agents.keeper import Keeper
@@ -19,6 +19,8 @@ from argus.agents.messages import (
     RespawnAsked,
     SpawnAsked,
     StopAsked,
+    Turn,
+    WriteSeen,
 )
 from argus.agents.model import Agent
 from argus.agents.restoring import restore
@@ -26,8 +28,7 @@ from argus.agents.settings import Agents as Settings
 from argus.agents.stops import Stops
 from argus.agents.tools import Tools
 from argus.core.clock import Jump
-from argus.core.errors import ArgusError
-from argus.loops import keep_running, log
+from argus.loops import keep_running
 
 T = TypeVar("T")
 _WRITE = 0.5
@@ -38,7 +39,7 @@ class Crew:
     def __init__(self, settings: Settings, tools: Tools) -> None:
         self._tools = tools
         self._keeper = Keeper(settings, tools)
-        self.stops = Stops(self._keeper.ledger, tools)
+        self.stops = Stops(self._keeper.ledger, tools, self._in_turn)
         self._changed = asyncio.Event()
 
     async def restore(self) -> None:
@@ -107,6 +108,9 @@ class Crew:
         self._tell(make(reply))
         return await reply
 
+    async def _in_turn(self, work: Callable[[], Awaitable[T]]) -> T:
+        return await self._ask(lambda reply: Turn(work, reply))
+
     async def _look(self) -> None:
         """At every agent, and often enough to be the companion of those that the daemon started."""
         while True:
@@ -126,10 +130,5 @@ class Crew:
     async def _write(self) -> None:
         while True:
             await asyncio.sleep(_WRITE)
-            writes = self._keeper.ledger.unwritten()
-            try:
-                if writes:
-                    await self._tools.store.commit(*writes)
-            except ArgusError as error:
-                # The next beat is written when the store is back; what was lost is less than a threshold.
-                log.debug("who was seen could not be written: %s", error)
+            if self._keeper.ledger.has_unwritten:
+                self._tell(WriteSeen())

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Any
 
 from argus.agents.model import Agent
 from argus.agents.settings import Agents as Settings
@@ -74,6 +76,14 @@ class Forgotten:
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """Work of another module that changes agents: done in the keeper's turn, so that nothing happens in between."""
+
+    work: Callable[[], Awaitable[Any]]
+    reply: asyncio.Future[Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Launched:
     """A start was carried out; `failure` says why it was not."""
 
@@ -97,6 +107,11 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
+class WriteSeen:
+    """Time to write who was seen."""
+
+
+@dataclass(frozen=True, slots=True)
 class Jumped:
     jump: Jump
 
@@ -106,4 +121,5 @@ class Reconfigured:
     settings: Settings
 
 
-Message = Beaten | SpawnAsked | RespawnAsked | StopAsked | Forgotten | Launched | Exited | Look | Jumped | Reconfigured
+Asked = Beaten | SpawnAsked | RespawnAsked | StopAsked | Forgotten | Turn
+Message = Asked | Launched | Exited | Look | WriteSeen | Jumped | Reconfigured
