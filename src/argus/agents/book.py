@@ -19,6 +19,7 @@ class Book:
     def __init__(self) -> None:
         self._agents: dict[str, Agent] = {}
         self._numbers: dict[str, int] = {}
+        self._used: set[str] = set()
 
     def __iter__(self) -> Iterator[Agent]:
         return iter(list(self._agents.values()))
@@ -28,6 +29,7 @@ class Book:
 
     def put(self, agent: Agent) -> None:
         self._agents[agent.id] = agent
+        self._used.add(agent.id)
         stem, digits = policy.split(agent.id)
         self._numbers[stem] = max(self._numbers.get(stem, 0), int(digits or 1))
 
@@ -36,10 +38,18 @@ class Book:
         self._agents.pop(id, None)
 
     def next_id(self, id: str) -> str:
-        return policy.next_id(id, self._numbers.get(policy.split(id)[0], 0))[0]
+        following = policy.next_id(id, self._highest(id))
+        while following in self._used:  # a number that outgrew its width reads as another stem
+            following = policy.next_id(following, self._highest(following))
+        return following
 
     def first_id(self, config: str) -> str:
-        return policy.first_id(config, self._numbers.get(f"team-{config.lower()}", 0))[0]
+        id = policy.first_id(config)
+        is_new = id not in self._used and int(policy.split(id)[1]) > self._highest(id)
+        return id if is_new else self.next_id(id)
+
+    def _highest(self, id: str) -> int:
+        return self._numbers.get(policy.split(id)[0], 0)
 
 
 def written(agent: Agent) -> dict[str, Any]:

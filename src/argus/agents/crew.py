@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from argus.agents.keeper import Keeper
@@ -21,6 +21,8 @@ from argus.agents.messages import (
     RespawnAsked,
     SpawnAsked,
     StopAsked,
+    Turn,
+    WriteSeen,
 )
 from argus.agents.model import Agent, State
 from argus.agents.restoring import restore
@@ -29,8 +31,7 @@ from argus.agents.stops import Stops
 from argus.agents.terminals import Following, Terminals
 from argus.agents.tools import Tools
 from argus.core.clock import Jump
-from argus.core.errors import ArgusError
-from argus.loops import keep_running, log
+from argus.loops import keep_running
 
 T = TypeVar("T")
 _FOLLOWS = 5.0
@@ -43,7 +44,7 @@ class Crew:
     def __init__(self, settings: Settings, tools: Tools) -> None:
         self._tools = tools
         self._keeper = Keeper(settings, tools)
-        self.stops = Stops(self._keeper.ledger, tools)
+        self.stops = Stops(self._keeper.ledger, tools, self._in_turn)
         self.terminals = Terminals(self._keeper.ledger, self._keeper.starts, tools)
         self._changed = asyncio.Event()
 
@@ -147,6 +148,9 @@ class Crew:
         self._tell(make(reply))
         return await reply
 
+    async def _in_turn(self, work: Callable[[], Awaitable[T]]) -> T:
+        return await self._ask(lambda reply: Turn(work, reply))
+
     async def _look(self) -> None:
         """At every agent, and often enough to be the companion of those that the daemon started."""
         while True:
@@ -166,10 +170,5 @@ class Crew:
     async def _write(self) -> None:
         while True:
             await asyncio.sleep(_WRITE)
-            writes = self._keeper.ledger.unwritten()
-            try:
-                if writes:
-                    await self._tools.store.commit(*writes)
-            except ArgusError as error:
-                # The next beat is written when the store is back; what was lost is less than a threshold.
-                log.debug("who was seen could not be written: %s", error)
+            if self._keeper.ledger.has_unwritten:
+                self._tell(WriteSeen())

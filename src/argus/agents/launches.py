@@ -84,23 +84,12 @@ class Launches:
         self._spawn(again())
 
     async def _start(self, agent: Agent, act: Act, start: Start, config: AgentConfig) -> None:
-        held_up = age(act.begun, stamp(self._tools.clock))
-        folder = self._tools.run_folder(agent.id)
-        launch = Launch(
-            folder=folder,
-            argv=start.argv,
-            cwd=agent.project,
-            nonce=agent.nonce,
-            env={**self._tools.environment(agent.id, agent.project), **start.env},
-            tmux=agent.id if config.tmux else None,
-            tmux_socket=self._tools.tmux_socket,
-        )
         try:
-            if held_up > _LATEST:
-                # It may have begun before we were held up; begun anew it is only if it was not.
-                found = await self._tools.launcher.find(folder, agent.nonce)
-                if found is None:
-                    raise LaunchFailed(f"Argus was held up for {held_up:.0f} s after it decided; nothing was started")
+            launch = self._launch(agent, start, config)
+            why_not = self._too_late(agent, act)
+            # It may have begun before; it is not begun anew.
+            if why_not and await self._tools.launcher.find(launch.folder, agent.nonce) is None:
+                raise LaunchFailed(f"{why_not}; nothing was started")
             self._tell(Launched(agent.id, act, await self._tools.launcher.launch(launch, timeout=_START)))
         except LaunchUncertain:
             # Nothing may replace what may still begin: asked again until it is known.
@@ -136,12 +125,32 @@ class Launches:
             return False
         return age(act.begun, stamp(self._tools.clock)) < _START
 
+    def _launch(self, agent: Agent, start: Start, config: AgentConfig) -> Launch:
+        return Launch(
+            folder=self._tools.run_folder(agent.id),
+            argv=start.argv,
+            cwd=agent.project,
+            nonce=agent.nonce,
+            env={**self._tools.environment(agent.id, agent.project), **start.env},
+            tmux=agent.id if config.tmux else None,
+            tmux_socket=self._tools.tmux_socket,
+        )
+
+    def _too_late(self, agent: Agent, act: Act) -> str:
+        if agent.stop:
+            return "it was stopped before it began"
+        held_up = age(act.begun, stamp(self._tools.clock))
+        return f"Argus was held up for {held_up:.0f} s after it decided" if held_up > _LATEST else ""
+
     async def _take_up(self, agent: Agent) -> None:
         try:
             found = await self._tools.launcher.find(self._tools.run_folder(agent.id), agent.nonce)
         except LaunchUncertain:
             await asyncio.sleep(_AGAIN)
             self.take_up(agent)
+            return
+        except Exception:  # noqa: BLE001 - the next look at it says whether it lives
+            log.exception("agent %s cannot be found again", agent.id)
             return
         if isinstance(found, Running):
             if agent.stop:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 from argus.agents import book, policy, reports
@@ -11,23 +12,16 @@ from argus.agents.model import Agent, State
 from argus.agents.settings import Agents as Settings
 from argus.agents.tools import Tools
 from argus.core.backoff import HEALTHY_AGAIN, Backoff
-from argus.core.clock import Stamp, age, stamp
+from argus.core.clock import Stamp, age, rebooted, stamp
 from argus.core.errors import ArgusError, Code
 from argus.core.events import Draft
 from argus.core.vital import Vital
 from argus.host.identity import Identity
-from argus.store.records import Append, Document, PutDocument, Write
+from argus.store.records import Append, Document, PutDocument, Undecided, Write
 
 _HOUR = 3600.0
 _JITTER = 0.25
-
-
-@dataclass(frozen=True, slots=True)
-class Lately:
-    """One respawn of a lineage, from the record of acts."""
-
-    begun: Stamp
-    wait: float
+Then = Callable[[], Awaitable[None]]
 
 
 class Ledger:
@@ -37,8 +31,9 @@ class Ledger:
         self.book = Book()
         self.over: dict[str, str] = {}
         """Those that are over, with why: their beats are answered with it."""
-        self._respawns: dict[str, list[Lately]] = {}
+        self._respawns: dict[str, list[Stamp]] = {}
         self._unwritten: set[str] = set()
+        self._undecided: list[tuple[str, Then]] = []
         self.trusted_from = stamp(tools.clock)
         """Silence before this moment counts for nobody: Argus was away, or time jumped."""
 
@@ -51,6 +46,24 @@ class Ledger:
         return agent
 
     # Changing one.
+
+    async def commit(self, *writes: Write, then: Then) -> None:
+        """What must be on record before anything is done, and `then` what follows from it."""
+        try:
+            await self._tools.notes.commit(*writes)
+        except Undecided as undecided:
+            self._undecided.append((undecided.transaction, then))
+            raise
+        await then()
+
+    async def settle(self) -> None:
+        """Before anything else is judged: what became of commits whose answer was lost. Raises while nobody knows."""
+        while self._undecided:
+            transaction, then = self._undecided[0]
+            happened = await self._tools.store.was_committed(transaction)
+            self._undecided.pop(0)
+            if happened:
+                await then()
 
     async def note(self, agent: Agent, *drafts: Draft) -> None:
         await self._tools.notes.note(put(agent), *(Append(draft) for draft in drafts))
@@ -74,11 +87,13 @@ class Ledger:
     def dead(self, agent: Agent) -> Agent:
         """Dead from now on, with the time until it may be started again."""
         now = stamp(self._tools.clock)
-        lived = age(agent.spawned, now) if agent.spawned else 0.0
-        before = [] if lived >= HEALTHY_AGAIN else [one.wait for one in self._respawns.get(agent.lineage, [])]
+        # Up to when it was last seen: one that died at once while Argus was away did not live until now.
+        lived = age(agent.spawned, agent.seen) if agent.spawned and agent.seen else 0.0
+        if lived >= HEALTHY_AGAIN:
+            agent = replace(agent, tries=0, waited=0.0)
         limits = self.settings.respawn
         backoff = Backoff(limits.backoff, limits.max_backoff, jitter=_JITTER)
-        wait = policy.delay(backoff, before, self._tools.chance())
+        wait = policy.delay(backoff, agent.tries, agent.waited, self._tools.chance())
         return self.moved(agent, State.DEAD, died=now, wait=wait, reason=agent.reason or "its process is gone")
 
     # Who was seen when: kept in memory, written now and then.
@@ -87,10 +102,16 @@ class Ledger:
         self.book.put(replace(agent, seen=stamp(self._tools.clock)))
         self._unwritten.add(agent.id)
 
-    def unwritten(self) -> tuple[Write, ...]:
-        found = [agent for id in self._unwritten if (agent := self.book.get(id)) is not None]
+    @property
+    def has_unwritten(self) -> bool:
+        return bool(self._unwritten)
+
+    async def write_seen(self) -> None:
+        """In turn with every other change: written beside them, it could undo one that is on its way."""
+        found = [agent for id in sorted(self._unwritten) if (agent := self.book.get(id)) is not None]
         self._unwritten.clear()
-        return tuple(put(agent) for agent in found)
+        if found:
+            await self._tools.notes.commit(*(put(agent) for agent in found))
 
     def silence(self, agent: Agent) -> float:
         """Seconds without a sign of life."""
@@ -105,18 +126,18 @@ class Ledger:
         process = agent.process
         if process is None or process.host != self._tools.host:
             return None
-        if process.boot_id != self._tools.clock.boot_id:
+        if rebooted(process.boot_id, self._tools.clock.boot_id):
             return Vital.DEAD
         return self._tools.launcher.look(Identity(process.pid, process.started))
 
     # How often a lineage was started again.
 
-    def respawned(self, lineage: str, begun: Stamp, wait: float) -> None:
-        self._respawns.setdefault(lineage, []).append(Lately(begun, wait))
+    def respawned(self, lineage: str, begun: Stamp) -> None:
+        self._respawns.setdefault(lineage, []).append(begun)
 
     def lately(self, lineage: str) -> int:
         now = stamp(self._tools.clock)
-        recent = [one for one in self._respawns.get(lineage, []) if age(one.begun, now) <= _HOUR]
+        recent = [begun for begun in self._respawns.get(lineage, []) if age(begun, now) <= _HOUR]
         if lineage in self._respawns:
             self._respawns[lineage] = recent
         return len(recent)

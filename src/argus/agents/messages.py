@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Any
 
 from argus.agents.model import Agent, Process
 from argus.agents.settings import Agents as Settings
@@ -76,6 +78,14 @@ class Forgotten:
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """Work of another module that changes agents: done in the keeper's turn, so that nothing happens in between."""
+
+    work: Callable[[], Awaitable[Any]]
+    reply: asyncio.Future[Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Launched:
     """A start was carried out; `failure` says why it was not."""
 
@@ -110,6 +120,11 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
+class WriteSeen:
+    """Time to write who was seen."""
+
+
+@dataclass(frozen=True, slots=True)
 class Jumped:
     jump: Jump
 
@@ -119,5 +134,5 @@ class Reconfigured:
     settings: Settings
 
 
-Asked = Beaten | SpawnAsked | RespawnAsked | StopAsked | Forgotten | EndReported
-Message = Asked | Launched | Exited | Look | Jumped | Reconfigured
+Asked = Beaten | SpawnAsked | RespawnAsked | StopAsked | Forgotten | EndReported | Turn
+Message = Asked | Launched | Exited | Look | WriteSeen | Jumped | Reconfigured

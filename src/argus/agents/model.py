@@ -74,6 +74,10 @@ class Agent:
     died: Stamp | None = None
     wait: float = 0.0
     """Seconds from its death to the next start: the backoff."""
+    tries: int = 0
+    """Starts of its lineage again, up to this one, since it was last healthy."""
+    waited: float = 0.0
+    """The backoff before this one was started."""
     stop: str = ""
     """Why it is to end and stay ended; its beats are answered with it."""
     gate: str = ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -117,29 +116,28 @@ ESCALATED = frozenset({Gate.PATH, Gate.CAP, Gate.CONFIG})
 """Gates that do not open by themselves: a person has to look."""
 
 
-def delay(backoff: Backoff, before: Sequence[float], chance: float) -> float:
-    """Seconds between the death and the next start; `before` are the delays since the lineage was last healthy."""
-    return backoff.delay(len(before) + 1, previous=before[-1] if before else 0.0, chance=chance)
+def delay(backoff: Backoff, tries: int, previous: float, chance: float) -> float:
+    """Seconds between a death and the next start, after `tries` starts since the lineage was last healthy, of which
+    the last one waited `previous` seconds."""
+    return backoff.delay(tries + 1, previous=previous, chance=chance)
 
 
-_NUMBERED = re.compile(r"^(?P<stem>.*?)(?P<number>[0-9]*)$", re.DOTALL)
+_NUMBERED = re.compile(r"^(?P<stem>.*?)(?P<number>[0-9]{0,9})$", re.DOTALL)
 
 
-def next_id(id: str, highest: int) -> tuple[str, int]:
-    """The id after this one, with its number; `highest` is the highest that was ever used with this stem."""
+def next_id(id: str, highest: int) -> str:
+    """The id after this one; `highest` is the highest number that was ever used with this stem."""
     stem, digits = split(id)
     number = max(int(digits or 1), highest) + 1
-    return f"{stem}{number:0{max(3, len(digits))}d}", number
+    return f"{stem}{number:0{max(3, len(digits))}d}"
 
 
-def first_id(config: str, highest: int) -> tuple[str, int]:
-    number = highest + 1
-    return f"team-{config.lower()}{number:03d}", number
+def first_id(config: str) -> str:
+    return f"team-{config.lower()}001"
 
 
 def split(id: str) -> tuple[str, str]:
-    """The stem and the trailing number of an id; a number too long to count is part of the stem."""
+    """The stem and the trailing number of an id; of a number too long to count, its last nine digits."""
     found = _NUMBERED.match(id)
     assert found is not None
-    stem, digits = found["stem"], found["number"]
-    return (id, "") if len(digits) > 9 else (stem, digits)
+    return found["stem"], found["number"]

@@ -21,7 +21,7 @@ async def restore(keeper: Keeper, tools: Tools) -> None:
     for document in await store.documents(DOMAIN):
         ledger.book.put(book.read(document.data))
     for act in await store.acts(kind=RESPAWN):
-        ledger.respawned(act.subject, act.begun, float(act.intent.get("wait", 0.0)))
+        ledger.respawned(act.subject, act.begun)
     starts: dict[str, Act] = {}
     for act in await store.open_acts():
         agent = ledger.book.get(str(act.intent.get("agent", "")))
@@ -30,14 +30,16 @@ async def restore(keeper: Keeper, tools: Tools) -> None:
         elif act.kind in (SPAWN, RESPAWN, STOP):
             await store.commit(CloseAct(act.id, "unverified", tools.clock.wall(), {"interrupted": True}))
     for agent in ledger.book:
-        _take_up(keeper, agent, starts.get(agent.id))
+        _take_up(keeper, agent, starts.get(agent.id), tools)
 
 
-def _take_up(keeper: Keeper, agent: Agent, act: Act | None) -> None:
+def _take_up(keeper: Keeper, agent: Agent, act: Act | None, tools: Tools) -> None:
+    if act is not None and act.intent.get("host", tools.host) != tools.host:
+        return  # on another machine: it is not ours to start, nor to say that it is dead
     if act is not None:
         # Whether it began is not known. Carried out once more, its run folder lets only one through.
         keeper.starts.carry_out(agent, act)
     elif agent.state is State.DEAD:
         keeper.queue.put_nowait(Look(agent.id))
-    elif agent.origin is not Origin.FOREIGN:
+    elif agent.origin is not Origin.FOREIGN and (agent.process is None or agent.process.host == tools.host):
         keeper.launches.take_up(agent)

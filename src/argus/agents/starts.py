@@ -55,6 +55,8 @@ class Starts:
             dead,
             id=self._ledger.book.next_id(dead.id),
             generation=dead.generation + 1,
+            tries=dead.tries + 1,
+            waited=dead.wait,
             process=None,
             terminal=self._waiting(dead.terminal),
             died=None,
@@ -86,7 +88,7 @@ class Starts:
             nonce=self._tools.new_id(),
             wait=0.0,
         )
-        intent: dict[str, Any] = {"agent": agent.id, "generation": agent.generation}
+        intent: dict[str, Any] = {"agent": agent.id, "generation": agent.generation, "host": self._tools.host}
         if before is not None:
             intent |= {"previous": before.id, "wait": before.wait}
         act = Act(self._tools.new_id(), RESPAWN if before else SPAWN, agent.lineage, now, None, intent)
@@ -99,12 +101,15 @@ class Starts:
         succeeded = f"respawned as {agent.id}"
         if before is not None:
             writes.append(put(self._ledger.moved(before, State.RESPAWNED, reason=succeeded)))
-        await self._tools.notes.commit(*writes)
-        if before is not None:
-            self._ledger.forget(before.id, succeeded)
-            self._ledger.respawned(agent.lineage, now, before.wait)
-        self._ledger.book.put(agent)
-        self.carry_out(agent, act)
+
+        async def then() -> None:
+            if before is not None:
+                self._ledger.forget(before.id, succeeded)
+                self._ledger.respawned(agent.lineage, now)
+            self._ledger.book.put(agent)
+            self.carry_out(agent, act)
+
+        await self._ledger.commit(*writes, then=then)
         return agent
 
     def carry_out(self, agent: Agent, act: Act) -> None:
@@ -143,6 +148,8 @@ class Starts:
     async def launched(self, message: Launched) -> Agent | None:
         """Gives the act its outcome. Returns the agent as it is now."""
         agent = self._ledger.book.get(message.id)
+        if agent is None:
+            await self._nobody_wants(message)
         if agent is None or agent.state is not State.SPAWNING:
             return agent  # its outcome is on record, and this is the same news again
         if message.running is None and message.ended is None:
@@ -151,12 +158,21 @@ class Starts:
             told = reports.spawn_failed(agent, message.act, message.failure)
         else:
             process = self._where(message.running) if message.running else agent.process
-            agent = self._ledger.moved(agent, State.ALIVE, process=process, seen=stamp(self._tools.clock))
+            # It may have begun, and ended, long ago: how long it lives is counted from when it is known to.
+            now = stamp(self._tools.clock)
+            agent = self._ledger.moved(agent, State.ALIVE, process=process, spawned=now, seen=now)
             outcome, detail = "started", {"pid": str(process.pid) if process else ""}
             told = reports.spawned(agent, message.act, str(message.act.intent.get("previous", "")))
         await self.close(put(agent), CloseAct(message.act.id, outcome, self._tools.clock.wall(), detail), Append(told))
         self._ledger.book.put(agent)
         return agent
+
+    async def _nobody_wants(self, message: Launched) -> None:
+        """It was removed while it was being started: what came of that is ended, and the act has its outcome."""
+        if message.running is not None:
+            self._launches.stop(message.running, 0.0)
+        outcome = "failed" if message.running is None else "started"
+        await self.close(CloseAct(message.act.id, outcome, self._tools.clock.wall(), {"reason": "removed meanwhile"}))
 
     async def close(self, *writes: Write) -> None:
         try:

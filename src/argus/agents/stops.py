@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from argus.core.errors import ArgusError, Code
 from argus.store.records import Append, Document, PutDocument, Write
 
 DOMAIN = "stop_requests"
+InTurn = Callable[[Callable[[], Awaitable[Any]]], Awaitable[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +34,9 @@ class StopRequest:
 
 
 class Stops:
-    def __init__(self, ledger: Ledger, tools: Tools) -> None:
+    def __init__(self, ledger: Ledger, tools: Tools, in_turn: InTurn) -> None:
         self._ledger = ledger
+        self._in_turn = in_turn
         self._tools = tools
         self.requests: dict[str, StopRequest] = {}
 
@@ -51,6 +53,10 @@ class Stops:
         return made
 
     async def answer(self, id: str, approved: bool, response: str, by: str) -> StopRequest:
+        answered: StopRequest = await self._in_turn(lambda: self._answer(id, approved, response, by))
+        return answered
+
+    async def _answer(self, id: str, approved: bool, response: str, by: str) -> StopRequest:
         request = self.requests.get(id)
         if request is None:
             raise ArgusError(Code.NOT_FOUND, f"there is no stop request {id[:100]!r}", id=id[:100])
@@ -60,10 +66,13 @@ class Stops:
         agent = self._ledger.book.get(request.agent)
         stopping = replace(agent, stop="shutdown_requested") if agent and approved else None
         writes = [_put(answered), Append(reports.stop_answered(request.agent, id, answered.status, by))]
-        await self._tools.store.commit(*writes, *([put(stopping)] if stopping else []))
-        self.requests[id] = answered
-        if stopping is not None:
-            self._ledger.book.put(stopping)
+
+        async def then() -> None:
+            self.requests[id] = answered
+            if stopping is not None:
+                self._ledger.book.put(stopping)
+
+        await self._ledger.commit(*writes, *([put(stopping)] if stopping else []), then=then)
         return answered
 
 

@@ -96,9 +96,13 @@ def age(then: Stamp, now: Stamp) -> float:
     """
     if then.boot_id == now.boot_id:
         return max(0.0, now.boot - then.boot)
-    unknown = _NO_BOOT_ID in (then.boot_id[: len(_NO_BOOT_ID)], now.boot_id[: len(_NO_BOOT_ID)])
-    known = 0.0 if unknown else now.boot
+    known = now.boot if rebooted(then.boot_id, now.boot_id) else 0.0
     return max(known, now.wall - then.wall)
+
+
+def rebooted(then: str, now: str) -> bool:
+    """Whether the machine is known to have been started again between these boot ids: without one, nobody knows."""
+    return then != now and not then.startswith(_NO_BOOT_ID) and not now.startswith(_NO_BOOT_ID)
 
 
 def jump(before: Reading, after: Reading, *, expected: float, tolerance: float) -> Jump | None:

@@ -1,0 +1,408 @@
+"""The keeper, unchanged, on simulated time: scripts of what befalls agents, and what comes of it."""
+
+import signal
+
+import pytest
+from tests.unit.agents.rig import Rig, simulated
+
+from argus.agents.messages import Beat
+from argus.core.autonomy import Level
+from argus.core.errors import ArgusError
+from argus.core.vital import Vital
+from argus.testing import Behaves
+
+
+@simulated
+async def test_an_agent_that_dies_is_respawned_once_after_its_wait(rig: Rig):
+    await rig.start()
+    first = await rig.spawn()
+    rig.process(first).exit(1)
+    await rig.passes(9.9)
+    assert rig.living == []
+    await rig.passes(1)
+    assert (first, rig.living) == ("team-work001", ["team-work002"])
+    assert rig.process("team-work002").launch.argv == ("work", "mend it")
+    assert await rig.said() == [
+        "spawn_started",
+        "agent_spawned",
+        "agent_died",
+        "respawn_held_back",
+        "spawn_started",
+        "agent_respawned",
+    ]
+    assert [act.outcome for act in await rig.store.acts(kind="respawn_agent")] == ["started"]
+
+
+@simulated
+async def test_an_agent_that_finished_is_removed_and_not_respawned(rig: Rig):
+    await rig.start()
+    await rig.spawn("finish")
+    await rig.passes(600)
+    assert (rig.ever, rig.crew.agents) == (["team-finish001"], [])
+
+
+@simulated
+async def test_how_an_agent_ended_is_asked_of_its_run_folder_when_a_look_is_first_to_see_it_dead(rig: Rig):
+    """The look comes between the end of the process and the news of it."""
+    rig.respawn = {"backoff": "0s"}
+    await rig.start()
+    id = await rig.spawn()
+    process = rig.process(id)
+    process.vital, process.exit_status = Vital.DEAD, 0  # and whoever waits for that is not told yet
+    await rig.passes(120)
+    assert (rig.ever, rig.state(id)) == ([id], "over")
+
+
+@simulated
+async def test_an_agent_that_always_ends_is_started_five_times_an_hour_and_a_person_is_told_once(rig: Rig):
+    await rig.start()
+    await rig.spawn("crash")
+    await rig.passes(3600)
+    assert len(rig.ever) == 6
+    assert len(await rig.said("agent_escalated")) == 1
+
+
+@simulated
+async def test_a_restart_of_argus_refills_no_budget_and_shortens_no_wait(rig: Rig):
+    await rig.start()
+    await rig.spawn("crash")
+    for _ in range(40):
+        await rig.passes(60)
+        await rig.kill()
+        await rig.start()
+    assert len(rig.ever) == 6
+    waits = [act.intent["wait"] for act in await rig.store.acts(kind="respawn_agent")]
+    assert sorted(waits) == [10, 20, 40, 80, 160]
+
+
+@simulated
+async def test_a_dead_agent_is_respawned_by_the_argus_that_comes_after(rig: Rig):
+    await rig.start()
+    id = await rig.spawn()
+    rig.process(id).exit(1)
+    await rig.passes(2)
+    await rig.kill()
+    await rig.start()
+    await rig.passes(10)
+    assert rig.living == ["team-work002"]
+
+
+@simulated
+async def test_ten_healthy_minutes_start_the_waits_over(rig: Rig):
+    await rig.start()
+    id = await rig.spawn()
+    for lived in (1.0, 1.0, 700.0, 1.0):
+        await rig.passes(lived)
+        rig.process(id).exit(1)
+        await rig.passes(100)
+        (id,) = rig.living
+    waits = [act.intent["wait"] for act in await rig.store.acts(kind="respawn_agent")]
+    assert sorted(waits) == [10, 10, 20, 20]
+
+
+@simulated
+async def test_minutes_in_which_argus_was_away_are_not_healthy_ones(rig: Rig):
+    await rig.start()
+    id = await rig.spawn()
+    rig.process(id).exit(1)
+    await rig.passes(20)
+    await rig.kill()
+    rig.process("team-work002").exit(1)
+    await rig.passes(900)
+    await rig.start()
+    await rig.passes(1)
+    assert (await rig.recorded("team-work002"))["wait"] == 20
+
+
+# What a person stopped stays stopped.
+
+
+@simulated
+async def test_what_was_stopped_while_it_was_dead_is_not_respawned(rig: Rig):
+    await rig.start()
+    id = await rig.spawn()
+    rig.process(id).exit(1)
+    await rig.passes(1)
+    await rig.crew.stop(id, 0.0, "me")
+    await rig.passes(600)
+    assert (rig.ever, rig.state(id)) == ([id], "over")
+
+
+@simulated
+async def test_what_was_stopped_while_it_was_being_started_ends(rig: Rig):
+    rig.launcher.start_takes = 10.0
+    await rig.start()
+    id = await rig.spawn()
+    await rig.crew.stop(id, 5.0, "me")
+    await rig.passes(600)
+    assert (rig.ever, rig.living, rig.state(id)) == ([id], [], "over")
+    assert await rig.store.open_acts() == []
+
+
+@simulated
+async def test_what_was_stopped_before_it_began_is_not_begun_by_the_next_argus(rig: Rig):
+    rig.launcher.start_takes = 10.0
+    await rig.start()
+    id = await rig.spawn()
+    await rig.crew.stop(id, 5.0, "me")
+    await rig.kill()
+    await rig.start()
+    await rig.passes(600)
+    assert (rig.ever, rig.state(id)) == ([], "over")
+    assert await rig.store.open_acts() == []
+
+
+@simulated
+async def test_a_stop_is_not_undone_by_the_beat_that_is_written_beside_it(rig: Rig):
+    rig.launcher.programs["work"] = Behaves(ignores_term=True)
+    await rig.start()
+    id = await rig.spawn()
+    rig.store.slow = 0.7  # longer than who was seen waits to be written
+    await rig.crew.beat(Beat(id, pid=rig.process(id).running.agent.pid))
+    await rig.crew.stop(id, 600.0, "me")
+    await rig.passes(2)
+    assert (await rig.recorded(id))["stop"] == "shutdown_requested"
+
+
+@simulated
+async def test_an_approved_stop_is_not_lost_when_the_agent_dies_at_that_moment(rig: Rig):
+    await rig.start()
+    id = await rig.spawn()
+    request = await rig.crew.stops.ask(id, "done", "", "")
+    rig.store.slow = 0.5
+    rig.process(id).exit(1)
+    await rig.passes(0.1)
+    await rig.crew.stops.answer(request.id, True, "", "me")
+    rig.store.slow = 0.0
+    await rig.passes(120)
+    assert (rig.ever, rig.state(id)) == ([id], "over")
+
+
+@simulated
+async def test_what_was_removed_while_it_was_being_started_ends_and_its_act_has_an_outcome(rig: Rig):
+    rig.launcher.start_takes = 10.0
+    await rig.start()
+    id = await rig.spawn()
+    await rig.crew.forget(id, "me")
+    await rig.passes(60)
+    assert (rig.ever, rig.living) == ([id], [])
+    assert await rig.store.open_acts() == []
+
+
+# A person asks for a respawn.
+
+
+@simulated
+async def test_a_person_passes_autonomy_but_not_a_config_that_is_gone(rig: Rig):
+    rig.level, rig.respawn = Level.OBSERVE, {"enabled": False}
+    await rig.start()
+    id = await rig.spawn()
+    rig.process(id).exit(1)
+    await rig.passes(60)
+    del rig.configs["work"]
+    rig.crew.configure(rig.settings)
+    with pytest.raises(ArgusError, match="config not known"):
+        await rig.crew.respawn(id, "me")
+    rig.configs["work"] = "work"
+    rig.crew.configure(rig.settings)
+    await rig.crew.respawn(id, "me")
+    await rig.passes(1)
+    assert rig.living == ["team-work002"]
+
+
+@simulated
+async def test_what_is_being_started_is_not_started_again_by_asking(rig: Rig):
+    rig.launcher.start_takes = 10.0
+    await rig.start()
+    id = await rig.spawn()
+    with pytest.raises(ArgusError, match="not respawned"):
+        await rig.crew.respawn(id, "me")
+    await rig.passes(60)
+    assert rig.ever == [id]
+
+
+@simulated
+async def test_what_has_finished_unnoticed_is_not_started_again_by_asking(rig: Rig):
+    await rig.start()
+    id = await rig.spawn()
+    rig.process(id).exit(0)
+    with pytest.raises(ArgusError, match="not respawned"):
+        await rig.crew.respawn(id, "me")
+    await rig.passes(60)
+    assert (rig.ever, rig.state(id)) == ([id], "over")
+
+
+# Argus and its store.
+
+
+@pytest.mark.parametrize("moment", [0.0, 0.005, 0.5])
+@simulated
+async def test_a_start_that_was_cut_off_is_carried_out_once(rig: Rig, moment: float):
+    rig.launcher.start_takes = 0.1
+    await rig.start()
+    rig.loop.create_task(rig.crew.spawn("work", "/project", "mend it", "me"))
+    await rig.passes(moment + 0.001)
+    await rig.kill()
+    await rig.passes(1)
+    await rig.start()
+    await rig.passes(60)
+    assert rig.ever == ["team-work001"]
+    assert [act.outcome for act in await rig.store.acts(kind="spawn_agent")] == ["started"]
+
+
+@simulated
+async def test_a_respawn_whose_record_lost_its_answer_is_carried_out(rig: Rig):
+    await rig.start()
+    id = await rig.spawn()
+    rig.process(id).exit(1)
+    await rig.passes(5)
+    rig.store.loses_answers = 1
+    await rig.passes(90)
+    assert rig.living == ["team-work002"]
+    assert await rig.store.open_acts() == []
+
+
+@simulated
+async def test_a_stop_whose_record_lost_its_answer_is_carried_out(rig: Rig):
+    await rig.start()
+    id = await rig.spawn()
+    rig.store.loses_answers = 1
+    with pytest.raises(ArgusError):
+        await rig.crew.stop(id, 0.0, "me")
+    await rig.passes(90)
+    assert (rig.ever, rig.living) == ([id], [])
+    assert await rig.store.open_acts() == []
+
+
+@simulated
+async def test_a_store_that_was_away_for_two_short_whiles_holds_no_respawn_for_ever(rig: Rig):
+    await rig.start()
+    id = await rig.spawn()
+    rig.process(id).exit(1)
+    await rig.passes(9)
+    rig.store.fails_once_for = 2  # the two next intents, and nothing else
+    await rig.passes(300)
+    assert (rig.store.fails_once_for, rig.living) == (0, ["team-work002"])
+
+
+@simulated
+async def test_an_end_that_could_not_be_recorded_is_not_lost(rig: Rig):
+    await rig.start()
+    id = await rig.spawn()
+    rig.store.full = True
+    rig.process(id).exit(1)
+    await rig.passes(300)
+    assert rig.living == []
+    rig.store.full = False
+    await rig.passes(60)
+    assert rig.living == ["team-work002"]
+
+
+# Who is alive.
+
+
+@simulated
+async def test_a_lost_run_folder_is_not_the_end_of_the_agent_in_it(rig: Rig):
+    await rig.start()
+    id = await rig.spawn()
+    await rig.kill()
+    rig.launcher._runs.clear()
+    await rig.start()
+    await rig.passes(300)
+    assert (rig.ever, rig.state(id)) == ([id], "alive")
+
+
+@simulated
+async def test_an_agent_of_another_host_is_not_taken_for_dead(rig: Rig):
+    await rig.start()
+    id = await rig.spawn()
+    await rig.kill()
+    rig.host = "elsewhere"
+    rig.launcher._runs.clear()
+    await rig.start()
+    await rig.passes(600)
+    assert (rig.ever, rig.state(id)) == ([id], "unknown")
+
+
+@simulated
+async def test_where_no_boot_has_an_id_a_restart_of_argus_is_not_one_of_the_machine(rig: Rig):
+    rig.clock.boot_id = "process-1"
+    await rig.start()
+    id = await rig.spawn()
+    await rig.kill()
+    rig.clock.boot_id = "process-2"
+    await rig.start()
+    await rig.passes(300)
+    assert (rig.ever, rig.state(id)) == ([id], "alive")
+
+
+@simulated
+async def test_after_a_restart_of_the_machine_its_agents_are_dead(rig: Rig):
+    await rig.start()
+    id = await rig.spawn()
+    await rig.kill()
+    rig.process(id).kill_shim()
+    rig.process(id).exit(1)
+    rig.clock.boot_id = "boot-2"
+    await rig.start()
+    await rig.passes(60)
+    assert rig.living == ["team-work002"]
+
+
+@pytest.mark.parametrize("kind", ["sleep", "step", "stall"])
+@simulated
+async def test_no_jump_of_time_respawns_or_reports_anybody(rig: Rig, kind: str):
+    await rig.start()
+    id = await rig.spawn()
+    await rig.crew.beat(Beat("theirs", "working"))
+    if kind == "sleep":
+        rig.clock.sleep(7200)
+    elif kind == "step":
+        rig.clock.step(7200)
+    else:
+        rig.loop.stall(600)
+    await rig.passes(100)
+    assert (rig.ever, rig.state(id), rig.state("theirs")) == ([id], "alive", "alive")
+    assert await rig.said("agent_unknown", "agent_silent", "agent_died") == []
+
+
+@simulated
+async def test_a_hung_agent_is_told_of_once_and_comes_back(rig: Rig):
+    await rig.start()
+    id = await rig.spawn()
+    rig.process(id).signal(signal.SIGSTOP)
+    await rig.passes(600)
+    assert (rig.state(id), await rig.said("agent_hung")) == ("stale", ["agent_hung"])
+    rig.process(id).signal(signal.SIGCONT)
+    await rig.passes(60)
+    assert (rig.state(id), rig.ever) == ("alive", [id])
+
+
+@simulated
+async def test_the_beat_of_an_earlier_generation_is_answered_with_an_end(rig: Rig):
+    await rig.start()
+    id = await rig.spawn()
+    rig.process(id).exit(1)
+    await rig.passes(30)
+    for _ in range(2):
+        pulse = await rig.crew.beat(Beat(id, "working"))
+        assert (pulse.ok, pulse.reason) == (False, "respawned as team-work002")
+        await rig.kill()
+        await rig.start()
+        await rig.passes(1)
+    assert [agent.id for agent in rig.crew.agents] == ["team-work002"]
+
+
+@simulated
+async def test_a_second_process_with_the_same_id_is_told_to_end(rig: Rig):
+    await rig.start()
+    id, other = await rig.spawn(), await rig.spawn()
+    pulse = await rig.crew.beat(Beat(id, pid=rig.process(other).running.agent.pid))
+    assert not pulse.ok
+    assert rig.process(id).vital is Vital.ALIVE
+
+
+@simulated
+async def test_a_config_that_ends_in_a_digit_can_be_spawned_again(rig: Rig):
+    await rig.start()
+    assert [await rig.spawn("gpt4") for _ in range(3)] == ["team-gpt4001", "team-gpt4002", "team-gpt4003"]
