@@ -23,7 +23,7 @@ from argus.agents.tools import Tools as AgentTools
 from argus.api.answers import Errors
 from argus.api.app import build
 from argus.api.guard import Keys
-from argus.api.server import Activity, Server
+from argus.api.server import Activity, Farewell, Server
 from argus.autonomy import Autonomy
 from argus.core.clock import SystemClock, milliseconds
 from argus.core.errors import ArgusError, Code
@@ -110,8 +110,9 @@ async def _live(
         notes=notes,
         clean=ground.redactor.text,
     )
-    api = build(house, keys, Errors(clock, ground.redactor), stopping, ground.host)
-    activity = Activity(api.app, clock)
+    errors = Errors(clock, ground.redactor)
+    api = build(house, keys, errors, stopping, ground.host)
+    activity = Activity(Farewell(api.app, errors), clock)
     server = Server(activity, stopping, grace=_GRACE)
     await autonomy.restore()
     await watch.restore()

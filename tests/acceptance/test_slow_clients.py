@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import socket
 import threading
 import time
@@ -14,7 +15,7 @@ import psutil
 import pytest
 
 from tests.acceptance.cut_streams import head, place_of
-from tests.acceptance.harness import DEADLINE, Argus, WebServer, eventually
+from tests.acceptance.harness import DEADLINE, Argus, Silent, WebServer, eventually, watched, whole
 
 _LONG = 180.0
 _REQUEST = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
@@ -171,3 +172,19 @@ def test_a_crowd_that_asked_once_makes_room_for_who_comes(running: Argus) -> Non
             client.answer()
         assert running.rest("GET", "/healthz", token=False).status == 200
         assert running.service("web")["state"] == "up"
+
+
+def test_a_request_that_argus_stops_under_is_told_so_in_the_one_form_of_errors(argus: Argus, silent: Silent) -> None:
+    argus.configure([watched("slow", silent.url, interval="1h", timeout="20s")])
+    argus.up()
+    client = Client(argus)
+    with contextlib.closing(client.socket):
+        client.socket.sendall(head(argus, "POST", "/api/services/slow/check"))
+        argus.get("/api/state")  # which came later and is answered: so the other one is under way
+        argus.down()
+        said = b""
+        while more := client.socket.recv(4096):
+            said += more
+    answer, _, body = said.partition(b"\r\n\r\n")
+    assert answer.split(b" ")[1] == b"503", said
+    assert whole(json.loads(body)["error"])["code"] == "NO_DAEMON"

@@ -46,7 +46,7 @@ def test_an_operation_is_described_in_its_own_words(one: Operation):
 def test_every_error_an_operation_answers_with_is_documented_under_its_status(one: Operation):
     responses = described(one)["responses"]
     body = (Code.TOO_LARGE, Code.UNSUPPORTED_TYPE) if one.method != "GET" else ()
-    for code in (*EVERY, *one.errors, *body, Code.STORE_UNAVAILABLE, Code.INTERNAL_ERROR):
+    for code in (*EVERY, *one.errors, *body, Code.STORE_UNAVAILABLE, Code.INTERNAL_ERROR, Code.NO_DAEMON):
         answer = responses[str(REGISTRY[code].status)]
         assert code.value in answer["description"]
         assert references(answer) == ["#/components/schemas/Error"]

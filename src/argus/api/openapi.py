@@ -20,8 +20,8 @@ _ABOUT_EVENTS = (
 )
 _WHOLE = "argus"
 """The tag of what is about Argus as a whole."""
-_UNASKED = (Code.INVALID_REQUEST, Code.FORBIDDEN, Code.MISDIRECTED, Code.INTERNAL_ERROR)
-"""What is answered before anybody is asked who they are."""
+_UNASKED = (Code.INVALID_REQUEST, Code.FORBIDDEN, Code.MISDIRECTED, Code.INTERNAL_ERROR, Code.NO_DAEMON)
+"""What is answered before anybody is asked who they are; the last while Argus stops."""
 _ALWAYS = (*_UNASKED, Code.UNAUTHORIZED)
 _WITH_BODY = (Code.TOO_LARGE, Code.UNSUPPORTED_TYPE)
 _READS = (Code.STORE_UNAVAILABLE,)

@@ -8,9 +8,10 @@ import json
 from typing import Any, ClassVar
 
 import uvicorn
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from argus.api.answers import Errors
 from argus.core.clock import Clock, SystemClock, milliseconds
 from argus.core.errors import ArgusError, Code
 
@@ -170,3 +171,26 @@ class Activity:
         finally:
             self._under_way -= 1
             self._last = self._clock.monotonic()
+
+
+class Farewell:
+    """Tells who still waits when Argus stops; uvicorn would say a bare 500."""
+
+    def __init__(self, app: ASGIApp, errors: Errors) -> None:
+        self._app = app
+        self._errors = errors
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begun = False
+
+        async def watched(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watched)
+        except asyncio.CancelledError:
+            if begun:
+                raise
+            await self._errors.response(ArgusError(Code.NO_DAEMON, "Argus is stopping"))(scope, receive, send)
