@@ -110,7 +110,11 @@ class Reader:
 
 
 class Proxy:
-    """Passes bytes on, until it dies with all its connections; then another one stands in its place."""
+    """Passes bytes on, until it dies with all its connections; then another one stands in its place.
+
+    Its listener stays for good: asyncio loses a connection whose server is closed while it is being accepted. Whoever
+    comes to the dead one is reset at once.
+    """
 
     def __init__(self, argus: Argus) -> None:
         self._argus = argus
@@ -118,6 +122,7 @@ class Proxy:
         self._open: set[asyncio.StreamWriter] = set()
         self._under_way: set[asyncio.Task[None]] = set()
         self._address = ("127.0.0.1", 0)
+        self._dead = False
 
     def address(self) -> tuple[str, int]:
         return self._address
@@ -127,14 +132,19 @@ class Proxy:
         self._address = self._server.sockets[0].getsockname()
 
     def die(self) -> None:
-        assert self._server is not None
-        self._server.close()
+        self._dead = True
         for writer in self._open:
             writer.transport.abort()
 
+    def come_back(self) -> None:
+        self._dead = False
+
     async def end(self) -> None:
-        """For good: nothing of it may outlive the test's loop."""
+        """When nobody connects any more: nothing of it may outlive the test's loop."""
+        assert self._server is not None
         self.die()
+        await asyncio.sleep(_AGAIN)  # what is being accepted is
+        self._server.close()
         while self._under_way:
             await asyncio.wait(self._under_way, timeout=DEADLINE)
 
@@ -144,6 +154,8 @@ class Proxy:
         self._under_way.add(task)
         self._open.add(writer)
         try:
+            if self._dead:
+                return
             with contextlib.suppress(OSError):
                 above, beyond = await asyncio.open_connection(*place_of(self._argus))
                 self._open.add(beyond)
@@ -184,7 +196,9 @@ class Asker:
                 try:
                     while not self.enough:
                         writer.write(self._change())
-                        assert await self._answer(reader) == 200
+                        status, said = await self._answer(reader)
+                        # Who asks while Argus stops, or while its store does not keep up, is told so.
+                        assert status == 200 or (status == 503 and "error" in json.loads(said)), said
                 finally:
                     writer.transport.abort()
             await asyncio.sleep(_AGAIN)
@@ -200,7 +214,7 @@ class Asker:
         kind = ("Content-Type: application/json", f"Content-Length: {len(data)}")
         return head(self._argus, method, path, *kind) + data
 
-    async def _answer(self, reader: asyncio.StreamReader) -> int:
+    async def _answer(self, reader: asyncio.StreamReader) -> tuple[int, bytes]:
         said = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
-        await reader.readexactly(int(said.partition("content-length: ")[2].partition("\r\n")[0]))
-        return int(said.split(" ")[1])
+        body = await reader.readexactly(int(said.partition("content-length: ")[2].partition("\r\n")[0]))
+        return int(said.split(" ")[1]), body

@@ -86,7 +86,7 @@ async def grow(argus: Argus, proxy: Proxy) -> None:
             proxy.die()
             await asyncio.to_thread(end)
             await asyncio.to_thread(argus.up)
-            await proxy.start()
+            proxy.come_back()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
