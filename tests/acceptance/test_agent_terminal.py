@@ -367,7 +367,7 @@ def test_a_launcher_that_dies_before_it_starts_its_agent_is_not_waited_for(
     assert done.returncode == 1
     assert desk.starts() == ["team-sntgreen002"], "what comes too late does not begin"
     nobody = desk.argus.rest("POST", "/api/agents/launch", asked)
-    assert (nobody.status, nobody.error["code"]) == (400, "INVALID_REQUEST")
+    assert (nobody.status, nobody.error["code"]) == (409, "INVALID_STATE")
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="there is no tmux here")

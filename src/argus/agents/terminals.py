@@ -50,7 +50,7 @@ class Terminals:
     def who(self, pid: int) -> Process:
         found = self._tools.launcher.identify(pid)
         if found is None:
-            raise ArgusError(Code.INVALID_REQUEST, f"pid: there is no process {pid} here", pid=pid)
+            raise ArgusError(Code.INVALID_STATE, f"there is no process {pid} here", pid=pid)
         return Process(self._tools.host, self._tools.clock.boot_id, found.pid, found.started)
 
     def handover(self, agent: Agent) -> Handover:

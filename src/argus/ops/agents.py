@@ -284,7 +284,7 @@ async def spawn(house: House, ask: SpawnAsk) -> AgentView:
     "agents.launch",
     "POST /api/agents/launch",
     status=201,
-    errors=(Code.CONFIG_NOT_FOUND, Code.STORE_UNAVAILABLE, Code.CONFLICT),
+    errors=(Code.CONFIG_NOT_FOUND, Code.INVALID_STATE, Code.STORE_UNAVAILABLE, Code.CONFLICT),
 )
 async def launch(house: House, ask: LaunchAsk) -> LaunchView:
     """Registers an agent that its launcher starts in a terminal: claim and intent are on record before it runs.
@@ -318,7 +318,10 @@ def _launch(house: House, agent: Agent) -> LaunchView:
 @operation(
     "agents.next",
     "POST /api/agents/{id}/next",
-    errors=(Code.STORE_UNAVAILABLE,),
+    errors=(
+        Code.INVALID_STATE,
+        Code.STORE_UNAVAILABLE,
+    ),
 )
 async def following(house: House, ask: NextAsk) -> NextView:
     """Tells a launcher what follows in its terminal after this agent ended. Waits a few seconds for the answer."""
