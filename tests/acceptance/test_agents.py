@@ -157,6 +157,7 @@ async def test_an_approved_stop_request_prevents_the_respawn(crew: Crew) -> None
     assert asked.status == 201
     id = asked.json["id"]
     assert argus.get("/api/stop-requests")["stop_requests"][0]["status"] == "pending"
+    assert argus.rest("POST", f"/api/stop-requests/{id}/respond", {"approved": 0}).status == 400
     answered = argus.rest("POST", f"/api/stop-requests/{id}/respond", {"approved": True, "response": "go"})
     assert (answered.status, answered.json["status"]) == (200, "approved")
     assert argus.rest("POST", f"/api/stop-requests/{id}/respond", {"approved": False}).status == 409

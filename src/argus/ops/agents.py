@@ -94,7 +94,7 @@ class SpawnAsk(SnakeAsk):
 
 
 class StopAsk(AgentNamed):
-    graceful: bool = Field(default=True, description="Ask first; false ends it at once")
+    graceful: bool = Field(default=True, strict=True, description="Ask first; false ends it at once")
     timeout: float = Field(default=30.0, ge=0, le=3600, description="Seconds it has to end after it was asked")
 
 
@@ -178,7 +178,7 @@ class StopRequestList(SnakeAnswer):
 
 class RespondAsk(SnakeAsk):
     id: Name = Field(description="The request's id")
-    approved: bool = Field(description="Whether it may end")
+    approved: bool = Field(strict=True, description="Whether it may end")
     response: str = Field(default="", max_length=20_000, description="What it is told")
 
 
