@@ -171,7 +171,7 @@ class Starts:
         """It was removed while it was being started: what came of that is ended, and the act has its outcome."""
         if message.running is not None:
             self._launches.stop(message.running, 0.0)
-        outcome = "failed" if message.running is None else "started"
+        outcome = "failed" if message.running is None and message.ended is None else "started"
         await self.close(CloseAct(message.act.id, outcome, self._tools.clock.wall(), {"reason": "removed meanwhile"}))
 
     async def close(self, *writes: Write) -> None:

@@ -61,7 +61,7 @@ class Terminals:
     def following(self, id: str, terminal: Process) -> Following:
         for one in self._ledger.book:
             waits_here = one.state is State.SPAWNING and one.origin is Origin.TERMINAL and one.terminal == terminal
-            if waits_here and one.id != id and one.config in self._ledger.settings.configs:
+            if waits_here and not one.stop and one.id != id and one.config in self._ledger.settings.configs:
                 return Following(start=one)
         agent = self._ledger.book.get(id)
         if agent is None:

@@ -158,8 +158,10 @@ async def test_a_stop_is_not_undone_by_the_beat_that_is_written_beside_it(rig: R
     await rig.start()
     id = await rig.spawn()
     rig.store.slow = 0.7  # longer than who was seen waits to be written
+    stop = rig.loop.create_task(rig.crew.stop(id, 600.0, "me"))
+    await rig.passes(0.1)
     await rig.crew.beat(Beat(id, pid=rig.process(id).running.agent.pid))
-    await rig.crew.stop(id, 600.0, "me")
+    await stop
     await rig.passes(2)
     assert (await rig.recorded(id))["stop"] == "shutdown_requested"
 
@@ -186,6 +188,22 @@ async def test_what_was_removed_while_it_was_being_started_ends_and_its_act_has_
     await rig.crew.forget(id, "me")
     await rig.passes(60)
     assert (rig.ever, rig.living) == ([id], [])
+    assert await rig.store.open_acts() == []
+
+
+@simulated
+async def test_what_was_stopped_before_its_launcher_took_it_is_not_handed_to_it(rig: Rig):
+    await rig.start()
+    pid = rig.process(await rig.spawn()).running.agent.pid  # stands for a launcher in a terminal
+    waiting = await rig.crew.launch("work", "/project", "mend it", pid, "me")
+    terminal = rig.crew.terminals.who(pid)
+    following = rig.crew.terminals.following("the-one-before", terminal).start
+    assert following is not None
+    assert following.id == waiting.id
+    await rig.crew.stop(waiting.id, 0.0, "me")
+    assert rig.crew.terminals.following("the-one-before", terminal).start is None
+    await rig.passes(60)
+    assert rig.state(waiting.id) == "over"
     assert await rig.store.open_acts() == []
 
 
