@@ -10,8 +10,10 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-_DEFAULT = [number for number in (signal.SIGPIPE, getattr(signal, "SIGXFSZ", None)) if number is not None]
-"""Signals that Python ignores, and a program it starts should not."""
+_NAMES = "HUP INT QUIT PIPE ALRM TERM USR1 USR2 CHLD TSTP TTIN TTOU XFSZ"
+_DEFAULT = [getattr(signal, f"SIG{name}") for name in _NAMES.split() if hasattr(signal, f"SIG{name}")]
+"""What is ignored stays so in a program: Python ignores two of these, and whoever was started in the background of a
+script ignores Ctrl-C. An agent is not to."""
 
 
 @dataclass(frozen=True, slots=True)
