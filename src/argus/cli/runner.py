@@ -50,6 +50,8 @@ class End:
 
 def run(launch: dict[str, Any]) -> int:
     """Runs what the daemon registered, and what follows it. Returns the exit status of the last one."""
+    # Whoever was started in the background of a script ignores it; in a terminal Ctrl-C is meant for us.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     terminal = Terminal()
     while True:
         id = str(launch["agent"]["agent_id"])
