@@ -41,6 +41,11 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Argus]:
         one.end()
 
 
+def _shortened(said: str) -> str:
+    """What was found, without the long bodies that found it."""
+    return "\n".join(line[:300] for line in said.splitlines())[-12_000:]
+
+
 @pytest.mark.req("IF-01")
 def test_no_request_gets_a_server_s_error_or_an_answer_that_is_not_documented(running: Argus, tmp_path: Path) -> None:
     settings = tmp_path / "schemathesis.toml"
@@ -64,7 +69,7 @@ def test_no_request_gets_a_server_s_error_or_an_answer_that_is_not_documented(ru
         text=True,
         timeout=300,
     )
-    assert ran.returncode == 0, ran.stdout[-6000:] + ran.stderr[-2000:]
+    assert ran.returncode == 0, _shortened(ran.stdout) + ran.stderr[-2000:]
     operations = sum(len(methods) for methods in running.get("/openapi.json")["paths"].values())
     assert f"Tested: {operations}" in ran.stdout
     assert running.rest("GET", "/healthz", token=False).status == 200

@@ -18,7 +18,8 @@ from argus.ops.operation import Answer, Ask, operation
 from argus.ops.services import Nothing
 from argus.schema import Name
 
-_TASK = 200_000
+_TASK = 150_000
+"""Characters of a task. Escaped, each may take six bytes, and a body has at most 1 MiB."""
 _PID = 2**31 - 1
 
 
