@@ -26,7 +26,9 @@ def entry(one: Operation) -> dict[str, Any]:
         {
             "name": name,
             "in": "path" if name in one.path_fields else "query" if one.method == "GET" else "body",
+            "placed": name in one.path_fields or name in one.places,
             "required": name in required,
+            "default": default(field),
             "type": kind(field, schema),
             "choices": choices(field, schema),
             "help": field.get("description", ""),
@@ -51,7 +53,14 @@ def resolved(field: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def kind(field: dict[str, Any], schema: dict[str, Any]) -> str:
-    return str(resolved(field, schema).get("type", "string"))
+    found = resolved(field, schema)
+    return "path" if found.get("format") == "path" else str(found.get("type", "string"))
+
+
+def default(field: dict[str, Any]) -> bool | None:
+    """Of a switch alone: the CLI must be able to say the other."""
+    found = field.get("default")
+    return found if isinstance(found, bool) else None
 
 
 def choices(field: dict[str, Any], schema: dict[str, Any]) -> list[str] | None:

@@ -31,6 +31,7 @@ from argus.core.events import Draft
 from argus.host import channels, files, identity
 from argus.host.launcher import MachineLauncher
 from argus.host.machine import MachineHost
+from argus.host.worktrees import GitWorktrees
 from argus.live import Live
 from argus.loops import keep_running, log
 from argus.notify.deliver import Deliveries
@@ -199,6 +200,7 @@ def _for_agents(ground: Ground, tools: Tools, launcher: MachineLauncher, keys: K
 
     return AgentTools(
         launcher=launcher,
+        worktrees=GitWorktrees(home / "worktrees", tools.host.run, tools.host.outlast),
         store=tools.store,
         notes=tools.notes,
         clock=tools.clock,

@@ -19,6 +19,7 @@ from argus.host.identity import Identity
 from argus.host.launching import Ended, Launch, LaunchFailed, LaunchUncertain, Running
 from argus.host.runfolder import last
 from argus.host.seam import Failure, HttpReply, HttpRequest, ProbeFailed, Ran
+from argus.host.worktrees import WorktreeFailed
 
 
 class Stuck(Exception):
@@ -351,3 +352,20 @@ __all__ = [
     "Stuck",
     "run_simulated",
 ]
+
+
+class FakeWorktrees:
+    """Folders that are only names."""
+
+    def __init__(self) -> None:
+        self.is_repository = True
+        self.failure = ""
+        self.made: list[str] = []
+
+    def place(self, project: str, lineage: str) -> str:
+        return f"/worktrees/{lineage}" if self.is_repository else ""
+
+    async def make(self, project: str, lineage: str) -> None:
+        if self.failure:
+            raise WorktreeFailed(self.failure)
+        self.made.append(lineage)

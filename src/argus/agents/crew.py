@@ -28,9 +28,11 @@ from argus.agents.model import Agent, State
 from argus.agents.restoring import restore
 from argus.agents.settings import Agents as Settings
 from argus.agents.stops import Stops
-from argus.agents.terminals import Following, Terminals
+from argus.agents.terminals import Following, Handover, Terminals
 from argus.agents.tools import Tools
 from argus.core.clock import Jump
+from argus.core.errors import ArgusError, Code
+from argus.host.launching import LaunchFailed
 from argus.loops import keep_running
 
 T = TypeVar("T")
@@ -105,6 +107,14 @@ class Crew:
         """As `spawn`, for the launcher of that PID, which starts it in its terminal; `handover` tells it how."""
         terminal = self.terminals.who(launcher)
         return await self._ask(lambda reply: SpawnAsked(config, project, task, by, reply, terminal))
+
+    async def handover(self, agent: Agent) -> Handover:
+        """What its launcher needs to start it, once the folder it works in is there."""
+        try:
+            await self._keeper.launches.placed(agent.id)
+        except LaunchFailed as failed:
+            raise ArgusError(Code.INVALID_STATE, f"{agent.id} was not started: {failed}", agent=agent.id) from failed
+        return self.terminals.handover(agent)
 
     async def ended(self, id: str, exit_status: int | None, failure: str) -> Agent:
         """A companion says that it ended, or a launcher that it could not start it."""

@@ -11,10 +11,11 @@ from argus.agents.messages import Exited, Launched, Look, Message
 from argus.agents.model import Agent
 from argus.agents.settings import AgentConfig
 from argus.agents.tools import Tools
-from argus.core.clock import age, stamp
+from argus.core.clock import Stamp, age, stamp
 from argus.core.vital import Vital
 from argus.host.identity import Identity
 from argus.host.launching import Ended, Launch, LaunchFailed, LaunchUncertain, Running
+from argus.host.worktrees import WorktreeFailed
 from argus.loops import log
 from argus.store.records import Act
 
@@ -35,6 +36,8 @@ class Launches:
         self._before: list[Coroutine[Any, Any, None]] = []
         self._reports: dict[str, asyncio.Future[str]] = {}
         """Of the launchers that were told to start something: why they could not; empty: it runs."""
+        self._places: dict[str, asyncio.Future[str]] = {}
+        """Of what a launcher is to start: whether its folder is there; else why not."""
 
     def adopt(self, group: asyncio.TaskGroup) -> None:
         """The owner of the tasks; what was asked for before it was there begins now."""
@@ -48,13 +51,20 @@ class Launches:
 
     def hand_over(self, agent: Agent, act: Act) -> None:
         """A launcher in a terminal carries it out. Here its word is waited for, and its end."""
-        self._reports.setdefault(agent.id, asyncio.get_running_loop().create_future())
+        loop = asyncio.get_running_loop()
+        self._reports.setdefault(agent.id, loop.create_future())
+        self._places.setdefault(agent.id, loop.create_future())
         self._spawn(self._hand_over(agent, act))
 
+    async def placed(self, id: str) -> None:
+        """Returns when the folder it is to work in is there. Raises LaunchFailed."""
+        place = self._places.get(id)
+        if place is not None and (why_not := await asyncio.shield(place)):
+            raise LaunchFailed(why_not)
+
     def reported(self, id: str, failure: str = "") -> None:
-        report = self._reports.get(id)
-        if report is not None and not report.done():
-            report.set_result(failure)
+        if id in self._reports:
+            _settle(self._reports[id], failure)
 
     def fail(self, agent: Agent, act: Act, why: str) -> None:
         self._tell(Launched(agent.id, act, None, why))
@@ -90,6 +100,7 @@ class Launches:
             # It may have begun before; it is not begun anew.
             if why_not and await self._tools.launcher.find(launch.folder, agent.nonce) is None:
                 raise LaunchFailed(f"{why_not}; nothing was started")
+            await self._make_worktree(agent)
             self._tell(Launched(agent.id, act, await self._tools.launcher.launch(launch, timeout=_START)))
         except LaunchUncertain:
             # Nothing may replace what may still begin: asked again until it is known.
@@ -101,10 +112,20 @@ class Launches:
             log.exception("the start of agent %s crashed", agent.id)
             self._tell(Launched(agent.id, act, None, f"{type(error).__name__}: {error}"))
 
+    async def _make_worktree(self, agent: Agent) -> None:
+        if agent.folder:
+            try:
+                await self._tools.worktrees.make(agent.project, agent.lineage)
+            except WorktreeFailed as failed:
+                raise LaunchFailed(str(failed)) from failed
+
     async def _hand_over(self, agent: Agent, act: Act) -> None:
-        report = self._reports[agent.id]
+        report, place = self._reports[agent.id], self._places[agent.id]
         try:
-            while not report.done() and self._may_still_report(agent, act):
+            await self._make_worktree(agent)
+            _settle(place, "")
+            begun = stamp(self._tools.clock)
+            while not report.done() and self._may_still_report(agent, begun):
                 await asyncio.wait([report], timeout=_LAUNCHER)
             # Whatever it said or did not say, its run folder knows; and what has not begun by now never will.
             found = await self._tools.launcher.find(self._tools.run_folder(agent.id), agent.nonce)
@@ -112,24 +133,29 @@ class Launches:
             await asyncio.sleep(_AGAIN)
             self.hand_over(agent, act)
             return
+        except LaunchFailed as failed:
+            _settle(place, str(failed))
+            found, failure = None, str(failed)
+        else:
+            failure = (report.result() if report.done() else "") or "its launcher did not start it"
         self._reports.pop(agent.id, None)
+        self._places.pop(agent.id, None)
         if isinstance(found, Running):
             self._tell(Launched(agent.id, act, found))
         else:
-            failure = (report.result() if report.done() else "") or "its launcher did not start it"
             self._tell(Launched(agent.id, act, None, failure, found))
 
-    def _may_still_report(self, agent: Agent, act: Act) -> bool:
+    def _may_still_report(self, agent: Agent, begun: Stamp) -> bool:
         who = agent.terminal
         if who is None or self._tools.launcher.look(Identity(who.pid, who.started)) is Vital.DEAD:
             return False
-        return age(act.begun, stamp(self._tools.clock)) < _START
+        return age(begun, stamp(self._tools.clock)) < _START
 
     def _launch(self, agent: Agent, start: Start, config: AgentConfig) -> Launch:
         return Launch(
             folder=self._tools.run_folder(agent.id),
             argv=start.argv,
-            cwd=agent.project,
+            cwd=agent.works_in,
             nonce=agent.nonce,
             env={**self._tools.environment(agent.id, agent.project), **start.env},
             tmux=agent.id if config.tmux else None,
@@ -178,3 +204,8 @@ class Launches:
             self._before.append(work)
         else:
             self._group.create_task(work)
+
+
+def _settle(future: asyncio.Future[str], result: str) -> None:
+    if not future.done():
+        future.set_result(result)

@@ -60,6 +60,8 @@ class Agent:
     origin: Origin = Origin.FOREIGN
     config: str = ""
     project: str = ""
+    folder: str = ""
+    """Where it works, in a worktree of the project; empty: in the project itself."""
     task: str = ""
     status: str = ""
     """Its own word."""
@@ -90,3 +92,7 @@ class Agent:
     """The launcher in whose terminal it runs, and the next one while that launcher waits."""
     warned: bool = False
     """Somebody was told of this silence."""
+
+    @property
+    def works_in(self) -> str:
+        return self.folder or self.project

@@ -58,7 +58,9 @@ class AgentConfig(Section):
         default_factory=dict, description="Added to the environment."
     )
     tmux: bool = Field(default=False, strict=True, description="In a tmux session of its own.")
-    worktree: bool = Field(default=False, strict=True, description="In a git worktree of its own.")
+    worktree: bool = Field(
+        default=False, strict=True, description="In a git worktree of its own, on the branch argus/ID."
+    )
 
     @property
     def project(self) -> str:

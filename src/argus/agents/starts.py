@@ -46,8 +46,19 @@ class Starts:
         if not self._tools.is_folder(project):
             raise ArgusError(Code.INVALID_REQUEST, f"project_path: {project or 'none'} is not a folder here")
         id = self._ledger.book.first_id(config)
-        agent = Agent(id, id, 1, State.SPAWNING, 0.0, config=config, project=project, task=task, terminal=terminal)
+        folder = self._worktree(project, id) if configs[config].worktree else ""
+        agent = Agent(
+            id, id, 1, State.SPAWNING, 0.0,
+            config=config, project=project, folder=folder, task=task, terminal=terminal,
+        )  # fmt: skip
         return await self._begin(agent, by, None)
+
+    def _worktree(self, project: str, lineage: str) -> str:
+        place = self._tools.worktrees.place(project, lineage)
+        if not place:
+            why = f"project_path: {project} is in no git repository, and this config has worktree: true"
+            raise ArgusError(Code.INVALID_REQUEST, why)
+        return place
 
     async def respawn(self, dead: Agent, by: str) -> Agent:
         """The next generation of its lineage: the same config, path and task."""
@@ -140,7 +151,7 @@ class Starts:
             self._ledger.settings.configs[agent.config],
             task=agent.task,
             agent_id=agent.id,
-            project=agent.project,
+            project=agent.works_in,
             session=agent.session if agent.generation > 1 else "",
             fresh_session=agent.session or self._tools.new_session(),
         )

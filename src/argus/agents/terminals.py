@@ -56,7 +56,7 @@ class Terminals:
     def handover(self, agent: Agent) -> Handover:
         start = self._starts.start(agent)
         env = {**self._tools.environment(agent.id, agent.project), **start.env}
-        return Handover(start.argv, env, agent.project, agent.nonce, self._tools.run_folder(agent.id))
+        return Handover(start.argv, env, agent.works_in, agent.nonce, self._tools.run_folder(agent.id))
 
     def following(self, id: str, terminal: Process) -> Following:
         for one in self._ledger.book:

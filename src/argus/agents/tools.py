@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from argus.core.autonomy import Level
 from argus.core.clock import Clock
 from argus.host.launching import Launcher
+from argus.host.worktrees import Worktrees
 from argus.store.interface import Store
 from argus.store.notes import Notes
 
@@ -15,6 +16,7 @@ from argus.store.notes import Notes
 @dataclass(frozen=True, slots=True)
 class Tools:
     launcher: Launcher
+    worktrees: Worktrees
     store: Store
     notes: Notes
     clock: Clock

@@ -14,6 +14,8 @@ from argus.cli import client
 from argus.core.errors import ArgusError, Code
 
 _STARTED = 30.0
+_CHECKED_OUT = 660.0
+"""Seconds until the worktree of a large project is there."""
 
 
 def _named_config() -> str | None:
@@ -39,7 +41,7 @@ def run(config: str, task: str, project: str | None) -> None:
     body = {"config_name": config, "task": task, "pid": os.getpid(), "here": str(Path.cwd())}
     if project:
         body["project_path"] = str(Path(project).absolute())
-    launch = client.ask(_named_config(), "POST", "/api/agents/launch", body)
+    launch = client.ask(_named_config(), "POST", "/api/agents/launch", body, timeout=_CHECKED_OUT)
     from argus.cli import runner
 
     if launch["start"] is None:

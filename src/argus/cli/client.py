@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from argus import home
-from argus.cli.http import request
+from argus.cli.http import TIMEOUT, request
 from argus.core.errors import ArgusError, Code
 from argus.host.identity import Identity, is_alive
 from argus.host.state_folder import check_owner
@@ -117,11 +117,11 @@ def wait_for(folder: Path) -> Daemon | None:
     return None
 
 
-def ask(config: str | None, method: str, target: str, body: Any = None) -> Any:
+def ask(config: str | None, method: str, target: str, body: Any = None, *, timeout: float = TIMEOUT) -> Any:
     daemon = find_or_start(config)
     secret = token(home.folder(os.environ))
     try:
-        status, answer = request(daemon.host, daemon.port, secret, method, target, body)
+        status, answer = request(daemon.host, daemon.port, secret, method, target, body, timeout=timeout)
     except TimeoutError:
         raise ArgusError(Code.NO_DAEMON, f"the daemon at {daemon.url} does not answer", url=daemon.url) from None
     except OSError as error:

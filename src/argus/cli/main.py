@@ -86,31 +86,34 @@ def _command(name: str, operations: list[dict[str, Any]]) -> click.Command:
     """One command for the operations that share a verb: which of them it is follows from what was given."""
     always = set.intersection(*({f["name"] for f in one["fields"] if f["required"]} for one in operations))
     fields = {field["name"]: field for one in operations for field in one["fields"]}
-    places = [
-        field for field in fields.values() if field["in"] == "path" or (field["required"] and len(operations) > 1)
-    ]
+    places = [field for field in fields.values() if field["placed"] or (field["required"] and len(operations) > 1)]
     params: list[click.Parameter] = [
-        click.Argument([_safe(field["name"])], required=field["name"] in always, type=_type(field)) for field in places
-    ]
-    params += [
-        click.Option(
-            [f"--{field['name'].replace('_', '-')}", _safe(field["name"])],
-            required=field["required"],
+        click.Argument(
+            [_safe(field["name"])],
+            required=field["name"] in always,
             type=_type(field),
-            is_flag=field["type"] == "boolean",
-            help=field["help"],
+            metavar=field["name"].removesuffix("_name").upper(),
         )
-        for field in fields.values()
-        if field not in places
+        for field in places
     ]
+    params += [_option(field) for field in fields.values() if field not in places]
     verb = next(verb for verb, known in VERBS.items() if known is operations)
 
     def callback(as_json: bool, **given: Any) -> None:
-        said = {f: given[_safe(f)] for f in fields if given[_safe(f)] is not None and given[_safe(f)] is not False}
+        said = {name: value for name in fields if (value := given[_safe(name)]) is not None}
         group = click.get_current_context().parent
         _run(operations, said, verb, as_json or bool(group and group.params.get("as_json")))
 
     return click.Command(name, params=[*params, _json_option()], callback=callback, help=operations[-1]["help"])
+
+
+def _option(field: dict[str, Any]) -> click.Option:
+    word, name = str(field["name"]).replace("_", "-"), _safe(field["name"])
+    if field["type"] == "boolean":
+        switch = f"--{word}/--no-{word}" if field["default"] is True else f"--{word}"
+        # None: not said, which is not the same as no.
+        return click.Option([switch, name], is_flag=True, default=None, help=field["help"])
+    return click.Option([f"--{word}", name], required=field["required"], type=_type(field), help=field["help"])
 
 
 def _safe(name: str) -> str:
@@ -120,7 +123,16 @@ def _safe(name: str) -> str:
 def _type(field: dict[str, Any]) -> Any:
     if field["choices"]:
         return click.Choice(field["choices"])
-    return {"integer": int, "boolean": bool}.get(field["type"], str)
+    return {"integer": int, "number": float, "boolean": bool, "path": _Folder()}.get(field["type"], str)
+
+
+class _Folder(click.ParamType[str]):
+    """A path as its caller means it: the daemon stands somewhere else."""
+
+    name = "DIR"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return os.path.abspath(os.path.expanduser(value))
 
 
 def _run(operations: list[dict[str, Any]], given: dict[str, Any], verb: str, as_json: bool) -> None:

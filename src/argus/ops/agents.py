@@ -1,43 +1,30 @@
-"""Operations on agents. The JSON of these is snake_case, as in the agents' own sources."""
+"""Operations on agents: their heartbeats, and starting and ending them."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from pydantic import ConfigDict, Field
-from pydantic.alias_generators import to_snake
+from pydantic import Field
 
 from argus.agents.messages import Beat
-from argus.agents.model import Agent, Origin
-from argus.agents.stops import StopRequest
+from argus.agents.model import Agent
 from argus.core.clock import milliseconds, rfc3339
-from argus.core.errors import ArgusError, Code
-from argus.ops.caller import Role, Scope
+from argus.core.errors import Code
+from argus.ops.caller import Scope
 from argus.ops.house import House
-from argus.ops.operation import Answer, Ask, operation
+from argus.ops.operation import operation
 from argus.ops.services import Nothing
+from argus.ops.snake import PID, TASK, AgentNamed, SnakeAnswer, SnakeAsk, speaks_for
 from argus.schema import Name
-
-_TASK = 150_000
-"""Characters of a task. Escaped, each may take six bytes, and a body has at most 1 MiB."""
-_PID = 2**31 - 1
-
-
-class SnakeAsk(Ask):
-    model_config = ConfigDict(extra="forbid", alias_generator=to_snake, validate_by_name=False)
-
-
-class SnakeAnswer(Answer):
-    model_config = ConfigDict(alias_generator=to_snake, validate_by_name=True, validate_by_alias=True)
 
 
 class BeatAsk(SnakeAsk):
     agent_id: Name = Field(description="Who says that it lives")
     status: str = Field(default="", max_length=200, description="What it is doing, such as working or completed")
-    current_task: str = Field(default="", max_length=_TASK, description="What it works on")
+    current_task: str = Field(default="", max_length=TASK, description="What it works on")
     config_name: str = Field(default="", max_length=100, description="Its config in agents.configs")
     project_path: str = Field(default="", max_length=4096, description="Where it works")
-    pid: int | None = Field(default=None, ge=1, le=_PID, description="Its process, on this host")
+    pid: int | None = Field(default=None, ge=1, le=PID, description="Its process, on this host")
     host: str = Field(default="", max_length=255, description="The host it runs on; left out: this one")
     session: str = Field(default="", max_length=200, description="What its program calls the conversation")
 
@@ -61,6 +48,7 @@ class AgentView(SnakeAnswer):
     project_path: str
     status: str
     current_task: str
+    worktree: str | None = Field(description="Where it works, when it has a git worktree of its own")
     pid: int | None
     host: str | None
     last_seen: str | None
@@ -84,63 +72,20 @@ class AgentList(SnakeAnswer):
     timestamp: int
 
 
-class AgentNamed(SnakeAsk):
-    id: Name = Field(description="The agent's id")
-
-
 class SpawnAsk(SnakeAsk):
     config_name: Name = Field(description="Its config in agents.configs")
-    project_path: str = Field(default="", max_length=4096, description="Where it works; else the config's cwd")
-    task: str = Field(min_length=1, max_length=_TASK, description="What it is to do, passed on unchanged")
+    project_path: str = Field(
+        default="",
+        max_length=4096,
+        description="Where it works; else the config's cwd",
+        json_schema_extra={"format": "path"},
+    )
+    task: str = Field(min_length=1, max_length=TASK, description="What it is to do, passed on unchanged")
 
 
 class StopAsk(AgentNamed):
     graceful: bool = Field(default=True, strict=True, description="Ask first; false ends it at once")
     timeout: float = Field(default=30.0, ge=0, le=3600, description="Seconds it has to end after it was asked")
-
-
-class LaunchAsk(SpawnAsk):
-    pid: int = Field(ge=1, le=_PID, description="The launcher's own process")
-    here: str = Field(default="", max_length=4096, description="Where it works if nothing else says so")
-
-
-class HandoverView(SnakeAnswer):
-    """How a launcher starts it: this program, with this besides its own environment, from this run folder."""
-
-    argv: list[str]
-    env: dict[str, str]
-    cwd: str
-    nonce: str
-    folder: str
-    attempt: int
-
-
-class TmuxView(SnakeAnswer):
-    socket: str
-    session: str
-
-
-class LaunchView(SnakeAnswer):
-    agent: AgentView
-    interval: float = Field(description="Seconds between two heartbeats")
-    start: HandoverView | None
-    tmux: TmuxView | None = Field(description="Where Argus starts it itself")
-
-
-class ExitedAsk(AgentNamed):
-    exit_status: int | None = Field(default=None, ge=0, le=255, description="As a shell counts; left out: not known")
-    failure: str = Field(default="", max_length=2000, description="Why it could not be started")
-
-
-class NextAsk(AgentNamed):
-    pid: int = Field(ge=1, le=_PID, description="The launcher's own process")
-
-
-class NextView(SnakeAnswer):
-    launch: LaunchView | None = Field(description="What to start in this terminal")
-    over: str = Field(description="Why nothing follows; empty without a launch: ask again")
-    waits_for: str
-    wait_seconds: float
 
 
 class LogsAsk(AgentNamed):
@@ -150,37 +95,6 @@ class LogsAsk(AgentNamed):
 class LogsView(SnakeAnswer):
     agent_id: str
     text: str
-
-
-class StopRequestAsk(SnakeAsk):
-    agent_id: Name = Field(description="Who wants to end")
-    reason: str = Field(default="", max_length=2000, description="Why")
-    context: str = Field(default="", max_length=20_000, description="What whoever answers should know")
-    work_completed: str = Field(default="", max_length=20_000, description="What is done")
-
-
-class StopRequestView(SnakeAnswer):
-    id: str
-    agent_id: str
-    reason: str
-    context: str
-    work_completed: str
-    status: str = Field(description="pending, approved or denied")
-    response: str
-    created: str
-    answered: str | None
-
-
-class StopRequestList(SnakeAnswer):
-    stop_requests: list[StopRequestView]
-    count: int
-    timestamp: int
-
-
-class RespondAsk(SnakeAsk):
-    id: Name = Field(description="The request's id")
-    approved: bool = Field(strict=True, description="Whether it may end")
-    response: str = Field(default="", max_length=20_000, description="What it is told")
 
 
 def view(house: House, agent: Agent) -> AgentView:
@@ -196,6 +110,7 @@ def view(house: House, agent: Agent) -> AgentView:
         project_path=clean(agent.project),
         status=clean(agent.status),
         current_task=clean(agent.task),
+        worktree=clean(agent.folder) or None,
         pid=process.pid if process else None,
         host=process.host if process else None,
         last_seen=rfc3339(agent.seen.wall) if agent.seen else None,
@@ -207,20 +122,13 @@ def view(house: House, agent: Agent) -> AgentView:
     )
 
 
-def _speaks_for(house: House, agent: str) -> None:
-    """An agent's own token is good for that agent alone."""
-    caller = house.caller
-    if caller.role is Role.AGENT and caller.agent != agent:
-        raise ArgusError(Code.FORBIDDEN, f"this token is of {caller.agent}, not of {agent}", agent=agent)
-
-
 @operation("agents.beat", "POST /api/heartbeat", scope=Scope.REPORT, errors=(Code.STORE_UNAVAILABLE,))
 async def beat(house: House, ask: BeatAsk) -> BeatView:
     """Takes a sign of life. An empty or missing field erases nothing; an unknown id is registered.
 
     Answered with `ok: false` and `stop: true` when the agent should end, with the reason.
     """
-    _speaks_for(house, ask.agent_id)
+    speaks_for(house, ask.agent_id)
     pulse = await house.crew.beat(
         Beat(
             ask.agent_id,
@@ -270,6 +178,7 @@ async def list_agents(house: House, ask: Nothing) -> AgentList:
     "agents.spawn",
     "POST /api/agents/spawn",
     verb="agents spawn",
+    places=("config_name",),
     status=201,
     errors=(Code.CONFIG_NOT_FOUND, Code.STORE_UNAVAILABLE, Code.CONFLICT),
 )
@@ -279,72 +188,6 @@ async def spawn(house: House, ask: SpawnAsk) -> AgentView:
     It outlives a restart of Argus, which takes it over again.
     """
     return view(house, await house.crew.spawn(ask.config_name, ask.project_path, ask.task, house.by))
-
-
-@operation(
-    "agents.launch",
-    "POST /api/agents/launch",
-    status=201,
-    errors=(Code.CONFIG_NOT_FOUND, Code.INVALID_STATE, Code.STORE_UNAVAILABLE, Code.CONFLICT),
-)
-async def launch(house: House, ask: LaunchAsk) -> LaunchView:
-    """Registers an agent that its launcher starts in a terminal: claim and intent are on record before it runs.
-
-    The first heartbeat with its PID says that it runs. For `argus agent run`.
-    """
-    crew = house.crew
-    config = crew.settings.configs.get(ask.config_name)
-    project = ask.project_path or (config.project if config else "") or ask.here
-    return _launch(house, await crew.launch(ask.config_name, project, ask.task, ask.pid, house.by))
-
-
-def _launch(house: House, agent: Agent) -> LaunchView:
-    start = tmux = None
-    if agent.origin is Origin.TERMINAL:
-        given = house.crew.terminals.handover(agent)
-        start = HandoverView(
-            argv=list(given.argv),
-            env=dict(given.env),
-            cwd=given.cwd,
-            nonce=given.nonce,
-            folder=given.folder,
-            attempt=given.attempt,
-        )
-    else:
-        tmux = TmuxView(socket=house.crew.tmux_socket, session=agent.id)
-    interval = house.crew.settings.heartbeat.interval
-    return LaunchView(agent=view(house, agent), interval=interval, start=start, tmux=tmux)
-
-
-@operation(
-    "agents.next",
-    "POST /api/agents/{id}/next",
-    errors=(
-        Code.INVALID_STATE,
-        Code.STORE_UNAVAILABLE,
-    ),
-)
-async def following(house: House, ask: NextAsk) -> NextView:
-    """Tells a launcher what follows in its terminal after this agent ended. Waits a few seconds for the answer."""
-    found = await house.crew.following(ask.id, ask.pid)
-    return NextView(
-        launch=_launch(house, found.start) if found.start else None,
-        over=house.clean(found.over),
-        waits_for=house.clean(found.waits_for),
-        wait_seconds=round(found.seconds, 3),
-    )
-
-
-@operation(
-    "agents.exited",
-    "POST /api/agents/{id}/exited",
-    scope=Scope.REPORT,
-    errors=(Code.AGENT_NOT_FOUND, Code.INVALID_STATE, Code.STORE_UNAVAILABLE),
-)
-async def exited(house: House, ask: ExitedAsk) -> AgentView:
-    """Says that an agent has ended, so that nobody waits for its silence. Believed when its process is gone."""
-    _speaks_for(house, ask.id)
-    return view(house, await house.crew.ended(ask.id, ask.exit_status, ask.failure))
 
 
 @operation(
@@ -377,65 +220,4 @@ async def logs(house: House, ask: LogsAsk) -> LogsView:
     return LogsView(agent_id=ask.id, text=house.clean(await house.crew.tail(ask.id, ask.lines)))
 
 
-def _request(house: House, one: StopRequest) -> StopRequestView:
-    return StopRequestView(
-        id=one.id,
-        agent_id=one.agent,
-        reason=house.clean(one.reason),
-        context=house.clean(one.context),
-        work_completed=house.clean(one.work_completed),
-        status=one.status,
-        response=house.clean(one.response),
-        created=rfc3339(one.created),
-        answered=rfc3339(one.answered) if one.answered else None,
-    )
-
-
-@operation(
-    "stop_requests.ask",
-    "POST /api/stop-requests",
-    scope=Scope.REPORT,
-    status=201,
-    errors=(Code.AGENT_NOT_FOUND, Code.STORE_UNAVAILABLE),
-)
-async def request_stop(house: House, ask: StopRequestAsk) -> StopRequestView:
-    """Asks a person whether an agent may end. Its beats are answered with stop once that is approved."""
-    _speaks_for(house, ask.agent_id)
-    made = await house.crew.stops.ask(ask.agent_id, ask.reason, ask.context, ask.work_completed)
-    return _request(house, made)
-
-
-@operation("stop_requests.list", "GET /api/stop-requests", read_only=True)
-async def list_stop_requests(house: House, ask: Nothing) -> StopRequestList:
-    """Lists the requests of agents to end, oldest first, with their answers."""
-    found = sorted(house.crew.stops.requests.values(), key=lambda one: one.created)
-    views = [_request(house, one) for one in found]
-    return StopRequestList(stop_requests=views, count=len(views), timestamp=milliseconds(house.clock.wall()))
-
-
-@operation(
-    "stop_requests.respond",
-    "POST /api/stop-requests/{id}/respond",
-    errors=(Code.NOT_FOUND, Code.CONFLICT, Code.STORE_UNAVAILABLE),
-)
-async def respond(house: House, ask: RespondAsk) -> StopRequestView:
-    """Answers an agent's request to end. Approved, it is told with its next beat, and is not respawned."""
-    return _request(house, await house.crew.stops.answer(ask.id, ask.approved, ask.response, house.by))
-
-
-OPERATIONS: tuple[Any, ...] = (
-    beat,
-    list_beats,
-    forget,
-    list_agents,
-    spawn,
-    launch,
-    following,
-    exited,
-    respawn,
-    stop,
-    logs,
-    request_stop,
-    list_stop_requests,
-    respond,
-)
+OPERATIONS: tuple[Any, ...] = (beat, list_beats, forget, list_agents, spawn, respawn, stop, logs)

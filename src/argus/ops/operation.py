@@ -45,6 +45,8 @@ class Operation:
     documentation: str
     verb: str | None = None
     """How the CLI calls it: `services list`."""
+    places: tuple[str, ...] = ()
+    """Fields that the CLI takes by their place, besides those of the path: `agents spawn CONFIG`."""
     tool: str | None = None
     """How MCP calls it: `argus_services`."""
     scope: Scope = Scope.MANAGE
@@ -91,6 +93,7 @@ def operation(
     rest: str,
     *,
     verb: str | None = None,
+    places: tuple[str, ...] = (),
     tool: str | None = None,
     scope: Scope | None = None,
     read_only: bool = False,
@@ -115,6 +118,7 @@ def operation(
             run=run,
             documentation=inspect.cleandoc(run.__doc__ or ""),
             verb=verb,
+            places=places,
             tool=tool,
             scope=scope or (Scope.READ if read_only else Scope.MANAGE),
             read_only=read_only,

@@ -14,7 +14,7 @@ from argus.core.events import Event
 from argus.store.notes import Notes
 from argus.store.records import OpenAct, Undecided
 from argus.store.sqlite import SqliteStore
-from argus.testing import Behaves, FakeAgent, FakeClock, FakeLauncher, SimulatedLoop, run_simulated
+from argus.testing import Behaves, FakeAgent, FakeClock, FakeLauncher, FakeWorktrees, SimulatedLoop, run_simulated
 from argus.timekeeper import Timekeeper
 
 
@@ -54,19 +54,23 @@ class Rig:
         self.loop = loop
         self.clock = FakeClock(loop)
         self.launcher = FakeLauncher()
+        self.worktrees = FakeWorktrees()
         self.launcher.programs = {"work": Behaves(), "crash": Behaves(1.0, 1), "finish": Behaves(60.0)}
         self.store = Store(SqliteStore(None, clock=self.clock, inline=True))
         self.level = Level.MODERATE
         self.folders = True
         self.host = "here"
-        self.configs = {"work": "work", "crash": "crash", "finish": "finish", "gpt4": "work"}
+        self.configs = {"work": "work", "crash": "crash", "finish": "finish", "gpt4": "work", "apart": "work"}
         self.respawn: dict[str, Any] = {}
         self.ids = 0
         self._running: asyncio.Task[None] | None = None
 
     @property
     def settings(self) -> Settings:
-        configs = {name: {"command": [program, "{{task}}"]} for name, program in self.configs.items()}
+        configs = {
+            name: {"command": [program, "{{task}}"], "worktree": name == "apart"}
+            for name, program in self.configs.items()
+        }
         return Settings.model_validate({"configs": configs, "respawn": self.respawn})
 
     async def start(self) -> None:
@@ -87,6 +91,7 @@ class Rig:
     def _tools(self, notes: Notes, timekeeper: Timekeeper) -> Tools:
         return Tools(
             launcher=self.launcher,
+            worktrees=self.worktrees,
             store=self.store,
             notes=notes,
             clock=self.clock,

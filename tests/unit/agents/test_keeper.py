@@ -424,3 +424,33 @@ async def test_a_second_process_with_the_same_id_is_told_to_end(rig: Rig):
 async def test_a_config_that_ends_in_a_digit_can_be_spawned_again(rig: Rig):
     await rig.start()
     assert [await rig.spawn("gpt4") for _ in range(3)] == ["team-gpt4001", "team-gpt4002", "team-gpt4003"]
+
+
+@simulated
+async def test_every_generation_of_a_task_works_in_the_same_worktree(rig: Rig):
+    await rig.start()
+    first = await rig.spawn("apart")
+    rig.process(first).exit(1)
+    await rig.passes(11)
+    assert [rig.process(id).launch.cwd for id in rig.ever] == ["/worktrees/team-apart001"] * 2
+    assert rig.worktrees.made == ["team-apart001"] * 2
+
+
+@simulated
+async def test_an_agent_whose_worktree_cannot_be_made_is_not_started_and_a_person_is_told(rig: Rig):
+    rig.worktrees.failure = "git worktree add: no"
+    await rig.start()
+    await rig.spawn("apart")
+    await rig.passes(3600)
+    assert rig.ever == []
+    (last,) = rig.crew.agents
+    assert (last.state, last.reason, last.escalated) == ("dead", "git worktree add: no", True)
+
+
+@simulated
+async def test_a_worktree_of_what_is_no_repository_is_refused(rig: Rig):
+    rig.worktrees.is_repository = False
+    await rig.start()
+    with pytest.raises(ArgusError, match="no git repository"):
+        await rig.spawn("apart")
+    assert rig.crew.agents == []

@@ -1,0 +1,35 @@
+"""What the operations on agents share. Their JSON is snake_case, as in the agents' own sources."""
+
+from __future__ import annotations
+
+from pydantic import ConfigDict, Field
+from pydantic.alias_generators import to_snake
+
+from argus.core.errors import ArgusError, Code
+from argus.ops.caller import Role
+from argus.ops.house import House
+from argus.ops.operation import Answer, Ask
+from argus.schema import Name
+
+TASK = 150_000
+"""Characters of a task. Escaped, each may take six bytes, and a body has at most 1 MiB."""
+PID = 2**31 - 1
+
+
+class SnakeAsk(Ask):
+    model_config = ConfigDict(extra="forbid", alias_generator=to_snake, validate_by_name=False)
+
+
+class SnakeAnswer(Answer):
+    model_config = ConfigDict(alias_generator=to_snake, validate_by_name=True, validate_by_alias=True)
+
+
+class AgentNamed(SnakeAsk):
+    id: Name = Field(description="The agent's id")
+
+
+def speaks_for(house: House, agent: str) -> None:
+    """An agent's own token is good for that agent alone."""
+    caller = house.caller
+    if caller.role is Role.AGENT and caller.agent != agent:
+        raise ArgusError(Code.FORBIDDEN, f"this token is of {caller.agent}, not of {agent}", agent=agent)
