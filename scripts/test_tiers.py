@@ -58,13 +58,14 @@ class Tier:
 
 TMUX = Need(program="tmux", package="tmux", partly=True)
 POSTGRES = Need(program="postgres", package="postgresql", places=("/usr/lib/postgresql/*/bin",), partly=True)
+CHROMIUM = Need(program="chromium", package="chromium", partly=True)
 FAKETIME = Need(program="faketime", package="faketime", partly=True)
 
 TIERS = (
     Tier("unit", "tests/unit", workers=2),
     Tier("contract", "tests/contract", needs=(POSTGRES, TMUX)),
     Tier("integration", "tests/integration", needs=(POSTGRES, TMUX)),
-    Tier("acceptance", "tests/acceptance", workers=2, needs=(POSTGRES, FAKETIME)),
+    Tier("acceptance", "tests/acceptance", workers=2, needs=(POSTGRES, FAKETIME, CHROMIUM)),
     Tier("simulation", "tests/simulation"),
 )
 

@@ -68,6 +68,7 @@ class Beats:
             1,
             State.ALIVE,
             now.wall,
+            born=now.wall,
             config=beat.config,
             project=beat.project,
             task=beat.task,

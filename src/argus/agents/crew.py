@@ -77,7 +77,7 @@ class Crew:
     @property
     def agents(self) -> list[Agent]:
         """Oldest first."""
-        return list(self._keeper.ledger.book)
+        return sorted(self._keeper.ledger.book, key=lambda agent: agent.born)
 
     @property
     def tmux_socket(self) -> str:

@@ -57,6 +57,8 @@ class Agent:
     generation: int
     state: State
     since: float
+    born: float = 0.0
+    """When it was first heard of; lists are in this order."""
     origin: Origin = Origin.FOREIGN
     config: str = ""
     project: str = ""
@@ -92,6 +94,12 @@ class Agent:
     """The launcher in whose terminal it runs, and the next one while that launcher waits."""
     warned: bool = False
     """Somebody was told of this silence."""
+
+    @property
+    def needs_a_person(self) -> bool:
+        """Nothing will happen to it by itself: it hangs, is silent, or what holds it back does not open with time."""
+        is_held = self.state is State.DEAD and self.gate not in ("", "backoff", "record")
+        return is_held or self.state in (State.STALE, State.UNKNOWN)
 
     @property
     def works_in(self) -> str:

@@ -92,6 +92,7 @@ class Starts:
             agent,
             state=State.SPAWNING,
             since=now.wall,
+            born=now.wall,
             origin=Origin.TERMINAL if agent.terminal else Origin.DAEMON,
             session=session or agent.session,
             spawned=now,

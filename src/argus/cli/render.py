@@ -74,6 +74,8 @@ def _status(state: dict[str, Any]) -> Shown:
     argus = state["argus"]
     down = [one["name"] for one in state["services"] if one["state"] == "down"]
     verdict = "all is well" if state["well"] else f"down: {clean(', '.join(down))}" if down else "not well"
+    if not (state["well"] or down or state["infrastructureEvent"]) and argus["store"] == "ok":
+        verdict = "agents need you"
     where = clean(argus["config"] or "no configuration; watching what was found listening")
     lines = [f"Argus {argus['version']} at {argus['url']} ({where})"]
     lines += [f"notice: {clean(notice)}" for notice in argus["notices"]]
@@ -82,6 +84,7 @@ def _status(state: dict[str, Any]) -> Shown:
     if state["infrastructureEvent"]:
         lines.append(f"INFRASTRUCTURE EVENT {state['infrastructureEvent']}: nothing is restarted until it has ended")
     lines += ["", _services(state["services"]), ""]
+    lines += [_crew(state["agents"]), ""] if state["agents"] else []
     budget = state["budget"]
     lines.append(f"{verdict}; autonomy {state['autonomy']}, restarts left this hour {budget['left']}/{budget['most']}")
     return Shown("\n".join(lines), 0 if state["well"] else 1)
@@ -149,11 +152,15 @@ _TASK = 60
 
 
 def _agents(answer: dict[str, Any]) -> Shown:
-    if not answer["agents"]:
-        return Shown("no agents")
+    return Shown(_crew(answer["agents"]))
+
+
+def _crew(agents: list[dict[str, Any]]) -> str:
+    if not agents:
+        return "no agents"
     head = ["AGENT", "STATE", "GEN", "SEEN", "PID", "TASK", "NOTES"]
     plain, coloured = [head], [head]
-    for one in answer["agents"]:
+    for one in agents:
         notes = [clean(one["reason"])] if one["reason"] else []
         notes += [f"held back: {clean(one['gate'])}"] if one["gate"] else []
         seen = "" if one["age_seconds"] is None else f"{_lasting(one['age_seconds'])} ago"
@@ -161,7 +168,7 @@ def _agents(answer: dict[str, Any]) -> Shown:
         row += [_first_line(one["current_task"]), "; ".join(notes)]
         plain.append(row)
         coloured.append([row[0], _coloured(row[1]), *row[2:]])
-    return Shown(_table(coloured, plain))
+    return _table(coloured, plain)
 
 
 def _first_line(task: str) -> str:
@@ -219,6 +226,7 @@ _TEXTS: dict[str, Callable[[Any], Shown]] = {
     "agents list": _agents,
     "agents spawn": _spawned,
     "agents respawn": _spawned,
+    "agents forget": _stopped,
     "agents stop": _stopped,
     "agents logs": lambda answer: Shown(_lines(answer["text"])),
     "context": lambda answer: Shown(_lines(answer["text"])),

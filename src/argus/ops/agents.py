@@ -158,7 +158,12 @@ async def list_beats(house: House, ask: Nothing) -> HeartbeatList:
     return HeartbeatList(heartbeats=found, count=len(found), interval=interval, timestamp=now)
 
 
-@operation("agents.forget", "DELETE /api/heartbeats/{id}", errors=(Code.AGENT_NOT_FOUND, Code.STORE_UNAVAILABLE))
+@operation(
+    "agents.forget",
+    "DELETE /api/heartbeats/{id}",
+    verb="agents forget",
+    errors=(Code.AGENT_NOT_FOUND, Code.STORE_UNAVAILABLE),
+)
 async def forget(house: House, ask: AgentNamed) -> AgentView:
     """Removes an agent from the list. It is not respawned, and its beats are answered with stop."""
     return view(house, await house.crew.forget(ask.id, house.by))

@@ -7,9 +7,12 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from argus.agents.model import Agent
 from argus.core.autonomy import Level
 from argus.core.clock import milliseconds, rfc3339
 from argus.core.errors import ArgusError, Code
+from argus.ops.agents import AgentView
+from argus.ops.agents import view as agent_view
 from argus.ops.caller import Role
 from argus.ops.house import House
 from argus.ops.incidents import IncidentView, incident_view
@@ -45,12 +48,13 @@ class ArgusView(Answer):
 class StateView(Answer):
     """Everything the page shows, in one object."""
 
-    well: bool = Field(description="Nothing is down and no infrastructure event is open")
+    well: bool = Field(description="Nothing is down, no infrastructure event is open, no agent needs a person")
     argus: ArgusView
     autonomy: Level
     budget: BudgetView
     infrastructure_event: str | None = Field(description="The open infrastructure event's incident")
     services: list[ServiceView]
+    agents: list[AgentView] = Field(description="Every agent with its last sign of life, oldest first")
     incidents: list[IncidentView] = Field(description="The newest, open ones first")
     cursor: str | None = Field(
         description="The journal's position; follow /api/events from here. Null while the record cannot be read"
@@ -123,9 +127,10 @@ async def state(house: House, ask: Nothing) -> StateView:
     cursor, incidents, unread = await _from_the_record(house.store)
     services = await views(house, *sorted(watch.services))
     down = [one for one in services if one.state == Status.DOWN.value]
+    needing = [one for one in house.crew.agents if one.needs_a_person]
     problem = _problem(house) or unread
     return StateView(
-        well=not down and watch.infrastructure_event is None and problem is None,
+        well=not (down or needing) and watch.infrastructure_event is None and problem is None,
         argus=ArgusView(
             version=facts.version,
             pid=facts.pid,
@@ -141,6 +146,7 @@ async def state(house: House, ask: Nothing) -> StateView:
         budget=BudgetView(left=left, most=most),
         infrastructure_event=watch.infrastructure_event,
         services=services,
+        agents=[agent_view(house, one) for one in house.crew.agents],
         incidents=[incident_view(one) for one in sorted(incidents, key=lambda one: one.closed is not None)],
         cursor=cursor,
         timestamp=milliseconds(house.clock.wall()),
@@ -178,11 +184,17 @@ async def context(house: House, ask: Nothing) -> ContextView:
     lines += [f"- {_line(view(house, name, Uptime()))}" for name in sorted(house.watch.services)]
     if len(lines) == 1:
         lines.append("- nothing is watched")
+    lines += [f"- agent {_agent_line(one)}" for one in house.crew.agents if one.needs_a_person]
     left, most = house.watch.budget()
     if house.watch.infrastructure_event:
         lines.append("INFRASTRUCTURE EVENT: several services fail together; nothing is restarted until it has ended")
     lines += [f"Restart budget: {left}/{most} remaining this hour", f"Autonomy: {house.autonomy.level.value}"]
     return ContextView(text="\n".join(lines) + "\n", timestamp=milliseconds(house.clock.wall()))
+
+
+def _agent_line(agent: Agent) -> str:
+    why = ", ".join(part for part in (agent.reason, agent.gate and f"held back: {agent.gate}") if part)
+    return f"{agent.id}: {agent.state.value.upper()}" + (f" ({' '.join(why.split())})" if why else "")
 
 
 def _line(one: ServiceView) -> str:

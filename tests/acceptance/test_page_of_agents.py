@@ -1,0 +1,61 @@
+"""What the page and the state say of agents, in a real browser."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+import pytest
+import yaml
+from playwright.sync_api import expect
+
+from tests.acceptance.browser import CHROMIUM, page_of
+from tests.acceptance.harness import DEADLINE, Argus
+
+MARKUP = "<img src=x onerror=\"document.title='broken'\">"
+
+
+@pytest.fixture
+def running(argus: Argus) -> Argus:
+    command = [sys.executable, "-I", "-S", "-c", "import time; time.sleep(600)", "{{task}}"]
+    settings = {
+        "server": {"port": 0},
+        "autonomy": "observe",
+        "agents": {"configs": {"SNTGreen": {"command": command, "cwd": str(argus.folder)}}},
+    }
+    argus.write(yaml.safe_dump(settings))
+    argus.up()
+    return argus
+
+
+@pytest.mark.req("HB-09")
+@pytest.mark.fault("AP7")
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+def test_state_and_page_show_every_agents_heartbeat_and_what_needs_a_person(running: Argus) -> None:
+    expect.set_options(timeout=DEADLINE * 1000)
+    with page_of(running) as page:
+        expect(page.locator("#verdict")).to_have_text("All is well")
+        expect(page.locator("#crew")).to_be_hidden()
+        running.rest("POST", "/api/heartbeat", {"agent_id": "foreign", "current_task": MARKUP})
+        running.cli("agents", "spawn", "SNTGreen", "--task", MARKUP)
+        rows = page.locator("#agents tr")
+        expect(rows).to_have_count(2)
+        expect(rows.nth(0)).to_contain_text("foreign")
+        expect(rows.nth(0)).to_contain_text("s ago")
+        expect(rows.nth(1).locator(".alive")).to_be_visible()
+        expect(rows.nth(1)).to_contain_text(MARKUP)
+        state = running.get("/api/state")
+        assert [one["agent_id"] for one in state["agents"]] == ["foreign", "team-sntgreen001"]
+        assert state["well"] is True
+        assert state["agents"][0]["age_seconds"] is not None
+        os.kill(state["agents"][1]["pid"], signal.SIGKILL)
+        expect(page.locator("#verdict")).to_have_text("Agents need you")
+        expect(rows.nth(1).locator(".dead")).to_be_visible()
+        assert page.title() == "Argus", "what an agent says is text, never markup"
+    status = running.cli("status")
+    assert status.code == 1
+    assert "team-sntgreen001" in status.stdout
+    assert "agent team-sntgreen001: DEAD" in running.cli("context").stdout
+    assert running.cli("agents", "forget", "team-sntgreen001").code == 0
+    assert running.get("/api/state")["well"] is True
