@@ -41,6 +41,7 @@ def state(*services: dict[str, Any], **more: Any) -> dict[str, Any]:
         "budget": {"left": 1, "most": 2},
         "infrastructureEvent": None,
         "services": list(services),
+        "agents": [],
         **more,
     }
 

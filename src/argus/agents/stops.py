@@ -8,6 +8,7 @@ from typing import Any
 
 from argus.agents import reports
 from argus.agents.ledger import Ledger, put
+from argus.agents.model import Agent
 from argus.agents.tools import Tools
 from argus.core.errors import ArgusError, Code
 from argus.store.records import Append, Document, PutDocument, Write
@@ -21,6 +22,7 @@ class StopRequest:
     id: str
     agent: str
     created: float
+    lineage: str = ""
     reason: str = ""
     context: str = ""
     work_completed: str = ""
@@ -46,8 +48,10 @@ class Stops:
                 self.requests[document.id] = _read(document.data)
 
     async def ask(self, agent: str, reason: str, context: str, work_completed: str) -> StopRequest:
-        self._ledger.find(agent)
-        made = StopRequest(self._tools.new_id(), agent, self._tools.clock.wall(), reason, context, work_completed)
+        lineage = self._ledger.find(agent).lineage
+        made = StopRequest(
+            self._tools.new_id(), agent, self._tools.clock.wall(), lineage, reason, context, work_completed
+        )
         await self._tools.store.commit(_put(made), Append(reports.stop_requested(agent, made.id, reason)))
         self.requests[made.id] = made
         return made
@@ -63,7 +67,7 @@ class Stops:
         if request.approved is not None:
             raise ArgusError(Code.CONFLICT, f"stop request {id} is answered already: {request.status}", id=id)
         answered = replace(request, approved=approved, response=response, answered=self._tools.clock.wall())
-        agent = self._ledger.book.get(request.agent)
+        agent = self._concerned(request)
         stopping = replace(agent, stop="shutdown_requested") if agent and approved else None
         writes = [_put(answered), Append(reports.stop_answered(request.agent, id, answered.status, by))]
 
@@ -74,6 +78,11 @@ class Stops:
 
         await self._ledger.commit(*writes, *([put(stopping)] if stopping else []), then=then)
         return answered
+
+    def _concerned(self, request: StopRequest) -> Agent | None:
+        """Who goes on with its task by now: it was the task that may end."""
+        lineage = request.lineage or request.agent
+        return next((one for one in self._ledger.book if one.lineage == lineage), None)
 
 
 def _put(request: StopRequest) -> Write:

@@ -454,3 +454,18 @@ async def test_a_worktree_of_what_is_no_repository_is_refused(rig: Rig):
     with pytest.raises(ArgusError, match="no git repository"):
         await rig.spawn("apart")
     assert rig.crew.agents == []
+
+
+@simulated
+async def test_an_approved_stop_reaches_whoever_goes_on_with_the_task_by_then(rig: Rig):
+    await rig.start()
+    first = await rig.spawn()
+    asked = await rig.crew.stops.ask(first, "done", "", "all of it")
+    rig.process(first).exit(1)
+    await rig.passes(11)
+    await rig.crew.stops.answer(asked.id, True, "yes", "me")
+    pulse = await rig.crew.beat(Beat("team-work002"))
+    assert (pulse.ok, pulse.reason) == (False, "shutdown_requested")
+    rig.process("team-work002").exit(1)
+    await rig.passes(600)
+    assert rig.living == []
