@@ -17,7 +17,7 @@ from argus.services.settings import Health as Settings
 from argus.services.tools import Tools
 from argus.services.watch import Watch
 from argus.store.notes import Notes
-from argus.store.records import OpenAct
+from argus.store.records import OpenAct, Undecided
 from argus.store.sqlite import SqliteStore
 from argus.testing import Answers, FakeClock, FakeHost, SimulatedLoop
 from argus.timekeeper import Timekeeper
@@ -53,6 +53,18 @@ class Life:
         self._world = world
         self._store = world.store
         self.dead = False
+        self._transactions: dict[str, bool] = {}
+
+    def _undecided(self, *, happened: bool) -> Undecided:
+        transaction = f"t{len(self._transactions)}"
+        self._transactions[transaction] = happened
+        return Undecided("simulated: the connection was lost", transaction)
+
+    async def was_committed(self, transaction: str) -> bool:
+        await self._breathe()
+        if self._world.store_is_broken:
+            raise ArgusError(Code.STORE_UNAVAILABLE, "simulated: the disk is full")
+        return self._transactions[transaction]
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
@@ -63,8 +75,14 @@ class Life:
             raise ArgusError(Code.STORE_UNAVAILABLE, "simulated: the disk is full")
         if self._world.plant.acts_before_recording:
             writes = tuple(write for write in writes if not isinstance(write, OpenAct))
+        # The reply is lost, and whether it was applied as well: whoever asked must ask what became of it.
+        lost = self._world.loses_answers and self._world.chance.random() < 0.3
+        if lost and self._world.chance.random() < 0.3:
+            raise self._undecided(happened=False)
         events = await self._store.commit(*writes)
         self._world.recorded(events)
+        if lost:
+            raise self._undecided(happened=True)
         # Killed here, the record has it and nothing else does: the gap between intent and act.
         await self._breathe()
         return events
@@ -106,7 +124,7 @@ class World:
         self.clock = FakeClock(self.loop)
         self.host = FakeHost()
         self.store = SqliteStore(None, clock=self.clock, inline=True, token=lambda: "sim")
-        self.store_is_broken = False
+        self.store_is_broken = self.loses_answers = False
         self.autonomy = Level.MODERATE
         count = self.chance.randint(2, 6)
         self.services = {f"s{place}": 9000 + place for place in range(count)}
@@ -281,6 +299,7 @@ class World:
                 "kill argus",
                 "kill argus",
                 "store",
+                "answers",
                 "jump",
                 "reload",
             ]
@@ -309,6 +328,10 @@ class World:
                 self.store_is_broken = True
                 await asyncio.sleep(self.chance.choice([5, 60, 300]))
                 self.store_is_broken = False
+            case "answers":
+                self.loses_answers = True
+                await asyncio.sleep(self.chance.choice([60, 300, 900]))
+                self.loses_answers = False
             case "jump":
                 self._jump()
             case "reload":
@@ -339,7 +362,7 @@ class World:
 
     async def settle(self) -> None:
         """Faults are over: within a bound everything is healthy, or a person was told."""
-        self.store_is_broken = False
+        self.store_is_broken = self.loses_answers = False
         await asyncio.sleep(10)  # what was kept for the record is written first
         await self._reload(self.settings.services)
         await asyncio.sleep(1500)

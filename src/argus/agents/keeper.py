@@ -68,7 +68,7 @@ class Keeper:
     async def _handle(self, message: Message) -> None:
         try:
             if not isinstance(message, Jumped | Reconfigured):
-                await self.ledger.settle()
+                await self.ledger.intents.settle()
             match message:
                 case Turn(work, reply):
                     _answer(reply, await work())
@@ -156,7 +156,7 @@ class Keeper:
         act = Act(self._tools.new_id(), STOP, agent.id, stamp(self._tools.clock), None, {"agent": agent.id})
         stopping = replace(agent, stop="shutdown_requested", reason=f"stopped by {by}")
         started = reports.stop_started(stopping, act, by)
-        await self.ledger.commit(
+        await self.ledger.intents.commit(
             put(stopping), OpenAct(act), Append(started), then=lambda: self._end(stopping, act, grace)
         )
         if self.ledger.vital(stopping) is Vital.DEAD:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
@@ -17,11 +16,11 @@ from argus.core.errors import ArgusError, Code
 from argus.core.events import Draft
 from argus.core.vital import Vital
 from argus.host.identity import Identity
-from argus.store.records import Append, Document, PutDocument, Undecided, Write
+from argus.store.intents import Intents
+from argus.store.records import Append, Document, PutDocument, Write
 
 _HOUR = 3600.0
 _JITTER = 0.25
-Then = Callable[[], Awaitable[None]]
 
 
 class Ledger:
@@ -33,7 +32,7 @@ class Ledger:
         """Those that are over, with why: their beats are answered with it."""
         self._respawns: dict[str, list[Stamp]] = {}
         self._unwritten: set[str] = set()
-        self._undecided: list[tuple[str, Then]] = []
+        self.intents = Intents(tools.store, tools.notes)
         self.trusted_from = stamp(tools.clock)
         """Silence before this moment counts for nobody: Argus was away, or time jumped."""
 
@@ -46,24 +45,6 @@ class Ledger:
         return agent
 
     # Changing one.
-
-    async def commit(self, *writes: Write, then: Then) -> None:
-        """What must be on record before anything is done, and `then` what follows from it."""
-        try:
-            await self._tools.notes.commit(*writes)
-        except Undecided as undecided:
-            self._undecided.append((undecided.transaction, then))
-            raise
-        await then()
-
-    async def settle(self) -> None:
-        """Before anything else is judged: what became of commits whose answer was lost. Raises while nobody knows."""
-        while self._undecided:
-            transaction, then = self._undecided[0]
-            happened = await self._tools.store.was_committed(transaction)
-            self._undecided.pop(0)
-            if happened:
-                await then()
 
     async def note(self, agent: Agent, *drafts: Draft) -> None:
         await self._tools.notes.note(put(agent), *(Append(draft) for draft in drafts))

@@ -121,7 +121,7 @@ class Starts:
             self._ledger.book.put(agent)
             self.carry_out(agent, act)
 
-        await self._ledger.commit(*writes, then=then)
+        await self._ledger.intents.commit(*writes, then=then)
         return agent
 
     def carry_out(self, agent: Agent, act: Act) -> None:

@@ -76,7 +76,7 @@ class Stops:
             if stopping is not None:
                 self._ledger.book.put(stopping)
 
-        await self._ledger.commit(*writes, *([put(stopping)] if stopping else []), then=then)
+        await self._ledger.intents.commit(*writes, *([put(stopping)] if stopping else []), then=then)
         return answered
 
     def _concerned(self, request: StopRequest) -> Agent | None:

@@ -28,6 +28,7 @@ from argus.services.repairs import Repairs
 from argus.services.settings import Health as Settings
 from argus.services.surroundings import Surroundings
 from argus.services.tools import Tools
+from argus.store.intents import Intents
 from argus.store.records import (
     Act,
     Append,
@@ -73,6 +74,7 @@ class Reconciler:
         self._trusted_from = float("-inf")
         self._repairing: dict[str, str] = {}
         """The act under way for a name, also when the service is taken out of the configuration meanwhile."""
+        self._intents = Intents(tools.store, tools.notes)
         self.queue: asyncio.Queue[Message] = asyncio.Queue()
         self.healths = {name: Health() for name in services}
         self.pauses = Pauses(tools)
@@ -112,6 +114,8 @@ class Reconciler:
 
     async def _handle(self, message: Message) -> None:
         try:
+            if not isinstance(message, Jumped):
+                await self._intents.settle()
             match message:
                 case Observed(name, observation, reply):
                     await self._observed(self._find(name), observation)
@@ -301,7 +305,21 @@ class Reconciler:
                 ending += [self._incident(self.services[name], outage, closed=wall), Append(ended)]
         ending += self.correlator.ending() if not services else ()
         conditions = await store.conditions(_DOMAIN) if change.added else {}
-        await self._tools.notes.commit(*writes, *ending)
+
+        async def then() -> None:
+            self._take_over(settings, services, change, conditions)
+            take_over()
+
+        await self._intents.commit(*writes, *ending, then=then)
+        return change
+
+    def _take_over(
+        self,
+        settings: Settings,
+        services: dict[str, Service],
+        change: registry.Change,
+        conditions: dict[str, Condition],
+    ) -> None:
         self.settings, self.services = settings, services
         now = self._tools.clock.monotonic()
         for name in change.removed:
@@ -320,8 +338,6 @@ class Reconciler:
             )
         self.correlator.configure(settings, services)
         self.repairs.verify_after = settings.verify_after
-        take_over()
-        return change
 
     def _find(self, name: str) -> Service:
         """A message may be about a service that a new configuration has just taken out."""
@@ -333,14 +349,18 @@ class Reconciler:
         if plan.act is None:
             await self._tools.notes.note(*plan.writes)
             self.healths[name] = plan.health
-        else:
-            await self._tools.notes.commit(*plan.writes)
+            return
+        act = plan.act
+
+        async def then() -> None:
             self.healths[name] = plan.health
             now = stamp(self._tools.clock)
-            self._repairing[name] = plan.act.id
-            self._spent = [*(one for one in self._spent if age(one, now) <= _WINDOW), plan.act.begun]
+            self._repairing[name] = act.id
+            self._spent = [*(one for one in self._spent if age(one, now) <= _WINDOW), act.begun]
             reach(Place.INTENT_RECORDED)
-            self.repairs.start(self.services[name], plan.act)
+            self.repairs.start(self.services[name], act)
+
+        await self._intents.commit(*plan.writes, then=then)
 
     def _is_trusted(self, observation: Observation) -> bool:
         return observation.at >= self._trusted_from and self._tools.time_is_sound()

@@ -1,0 +1,36 @@
+"""Commits on which something follows that must happen once: also when the answer to the commit is lost on its way."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from argus.store.interface import Store
+from argus.store.notes import Notes
+from argus.store.records import Undecided, Write
+
+Then = Callable[[], Awaitable[None]]
+
+
+class Intents:
+    def __init__(self, store: Store, notes: Notes) -> None:
+        self._store = store
+        self._notes = notes
+        self._undecided: list[tuple[str, Then]] = []
+
+    async def commit(self, *writes: Write, then: Then) -> None:
+        """What must be on record before anything is done, and `then` what follows from it."""
+        try:
+            await self._notes.commit(*writes)
+        except Undecided as undecided:
+            self._undecided.append((undecided.transaction, then))
+            raise
+        await then()
+
+    async def settle(self) -> None:
+        """Before anything else is judged: what became of commits whose answer was lost. Raises while nobody knows."""
+        while self._undecided:
+            transaction, then = self._undecided[0]
+            happened = await self._store.was_committed(transaction)
+            self._undecided.pop(0)
+            if happened:
+                await then()
