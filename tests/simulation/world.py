@@ -46,6 +46,17 @@ class Dead(Exception):
     """Raised in what is left of an Argus that was killed."""
 
 
+ONCE = {
+    "service_down",
+    "service_recovered",
+    "service_escalated",
+    "service_flapping",
+    "service_settled",
+    "infrastructure_event",
+}
+"""Said at most once for an incident."""
+
+
 class Life:
     """One process of Argus: its view of the store and the machine, which ends when it is killed."""
 
@@ -125,6 +136,7 @@ class World:
         self.host = FakeHost()
         self.store = SqliteStore(None, clock=self.clock, inline=True, token=lambda: "sim")
         self.store_is_broken = self.loses_answers = False
+        self.flapping: set[str] = set()
         self.autonomy = Level.MODERATE
         count = self.chance.randint(2, 6)
         self.services = {f"s{place}": 9000 + place for place in range(count)}
@@ -245,6 +257,8 @@ class World:
         recent = [one for one in self.restarts if now - one[0] <= HOUR]
         if len(recent) >= BUDGET:
             self.broken(f"more than {BUDGET} restarts in an hour: {recent}")
+        if name in self.flapping:
+            self.broken(f"{name} was restarted while it flaps")
         if self.event_open:
             self.broken("restarted during an infrastructure event")
         if not self.autonomy.allows(Level.MODERATE):
@@ -273,8 +287,12 @@ class World:
                 self.event_open = True
             elif event.type == "infrastructure_event_ended":
                 self.event_open = False
+            elif event.type == "service_flapping":
+                self.flapping.add(event.data["service"])
+            elif event.type == "service_settled":
+                self.flapping.discard(event.data["service"])
             incident = event.data.get("incident")
-            if event.type in ("service_down", "service_recovered", "service_escalated", "infrastructure_event"):
+            if event.type in ONCE:
                 self.numbers[f"{event.type} {incident}"] += 1
                 if self.numbers[f"{event.type} {incident}"] > 1:
                     self.broken(f"{event.type} was reported twice for one incident")
@@ -300,6 +318,7 @@ class World:
                 "kill argus",
                 "store",
                 "answers",
+                "flap",
                 "jump",
                 "reload",
             ]
@@ -332,6 +351,12 @@ class World:
                 self.loses_answers = True
                 await asyncio.sleep(self.chance.choice([60, 300, 900]))
                 self.loses_answers = False
+            case "flap":
+                for _ in range(self.chance.randint(5, 20)):
+                    self.host.ports[port] = Answers(failure=Failure.REFUSED)
+                    await asyncio.sleep(self.chance.choice([10, 30, 60]))
+                    self.host.ports[port] = Answers()
+                    await asyncio.sleep(self.chance.choice([10, 30, 60]))
             case "jump":
                 self._jump()
             case "reload":
@@ -347,6 +372,7 @@ class World:
         with contextlib.suppress(ArgusError, TimeoutError):
             async with asyncio.timeout(10):
                 await self.watch.reconfigure(self.settings, services, (), lambda: None)
+        self.flapping &= set(self.watch.services)
 
     def _jump(self) -> None:
         match self.chance.choice(["sleep", "forward", "back", "stall"]):

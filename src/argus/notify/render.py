@@ -8,7 +8,7 @@ from typing import Any
 from argus.core.events import Event
 from argus.core.units import spoken
 from argus.notify import about_agents
-from argus.notify.message import IMPORTANT, URGENT, Message
+from argus.notify.message import IMPORTANT, INFORMATIVE, URGENT, Message
 
 _SILENT = {"maintenance", "infrastructure event", "dependency down"}
 
@@ -103,12 +103,23 @@ def _infrastructure_ended(data: Mapping[str, Any], timestamp: int) -> Message:
     return Message(IMPORTANT, "INFRASTRUCTURE EVENT ENDED", text)
 
 
+def _flapping(data: Mapping[str, Any], timestamp: int) -> Message:
+    often = f"It changed {data['flips']} times within {spoken(data['withinSeconds'])}"
+    return Message(IMPORTANT, f"SERVICE FLAPPING: {data['service']}", f"{often}\n\nAction: none until it has settled")
+
+
+def _settled(data: Mapping[str, Any], timestamp: int) -> Message:
+    return Message(INFORMATIVE, f"SERVICE SETTLED: {data['service']}", f"It is {data['to']}")
+
+
 _TEXTS: dict[str, Callable[[Mapping[str, Any], int], Message | None]] = {
     **about_agents.TEXTS,
     "services:service_down": _down,
     "services:decision_changed": _decision_changed,
     "services:service_escalated": _escalated,
     "services:service_recovered": _recovered,
+    "services:service_flapping": _flapping,
+    "services:service_settled": _settled,
     "services:infrastructure_event": _infrastructure,
     "services:infrastructure_event_ended": _infrastructure_ended,
     "services:witness_failed": _own_fault,

@@ -32,6 +32,7 @@ class ServiceView(Answer):
     latency_ms: float | None
     detail: str = Field(description="What the last check saw")
     code: str | None = Field(description="The error code of the last failure")
+    flapping: bool = Field(description="It goes up and down; it is not restarted until it has settled")
     failures: int = Field(description="Consecutive failures")
     last_check: str | None
     place: str

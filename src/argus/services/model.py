@@ -26,6 +26,7 @@ class Gate(StrEnum):
     SELF = "self-exclusion"
     INFRASTRUCTURE = "infrastructure event"
     DEPENDENCY = "dependency down"
+    FLAPPING = "flapping"
     AUTONOMY = "autonomy"
     NO_RESTART = "no restart configured"
     ALREADY = "already restarted in this outage"
@@ -73,6 +74,16 @@ class Outage:
 
 
 @dataclass(frozen=True, slots=True)
+class Flapping:
+    """A service that changes its mind too often: announced once, and not restarted while it lasts."""
+
+    incident: str
+    opened: float
+    since: float
+    """By the monotonic clock; after a restart of Argus, from that moment."""
+
+
+@dataclass(frozen=True, slots=True)
 class Health:
     """One service, as it is judged now."""
 
@@ -80,6 +91,13 @@ class Health:
     since: float = 0.0
     failures: int = 0
     failing_since: float | None = None
+    successes: int = 0
+    """In a row, during an outage."""
+    answers: bool | None = None
+    """The last plain result."""
+    flips: tuple[float, ...] = ()
+    """When plain results differed from the one before, lately."""
+    flapping: Flapping | None = None
     last: Observation | None = None
     outage: Outage | None = None
     repair: str | None = None

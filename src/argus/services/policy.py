@@ -10,19 +10,57 @@ from argus.core.autonomy import Level
 from argus.services.model import Gate, Health, Observation, Outage, Status
 
 
-def judge(health: Health, observation: Observation, failures_before_action: int) -> Health:
-    """What one more reading means. Down is confirmed by consecutive failures; one success ends them."""
-    status, health = observation.seen.status, replace(health, last=observation)
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many readings mean something."""
+
+    failures: int = 3
+    """In a row: down."""
+    successes: int = 1
+    """In a row: recovered."""
+    flips: int = 4
+    """More, within so many seconds: flapping."""
+    flips_within: float = 600.0
+
+
+def judge(health: Health, observation: Observation, limits: Limits) -> Health:
+    """What one more reading means. Down is confirmed by consecutive failures, recovery by consecutive successes."""
+    status = observation.seen.status
+    health = _flipped(replace(health, last=observation), observation, limits)
     if status is Status.DOWN:
         failures = health.failures + 1
         began = observation.at if health.failing_since is None else health.failing_since
-        health = replace(health, failures=failures, failing_since=began)
-        confirmed = failures >= failures_before_action or health.outage is not None
+        health = replace(health, failures=failures, failing_since=began, successes=0)
+        confirmed = failures >= limits.failures or health.outage is not None
         return _moved(health, Status.DOWN, observation.wall) if confirmed else health
     if status.alive:
-        return _moved(replace(health, failures=0, failing_since=None), status, observation.wall)
+        successes = health.successes + 1
+        if health.outage is not None and successes < limits.successes:
+            return replace(health, successes=successes)
+        return _moved(replace(health, failures=0, failing_since=None, successes=0), status, observation.wall)
     # Pending and unknown are honest: they neither confirm an outage nor end one.
     return health if health.outage else _moved(health, status, observation.wall)
+
+
+def _flipped(health: Health, observation: Observation, limits: Limits) -> Health:
+    """A flip is a plain result that differs from the one before; what is pending or unknown is no result."""
+    status = observation.seen.status
+    if status is not Status.DOWN and not status.alive:
+        return health
+    recent = [at for at in health.flips if observation.at - at <= limits.flips_within]
+    if health.answers is not None and health.answers is not status.alive:
+        recent.append(observation.at)
+    # One more than the limit says it already; a service that flips with every check fills no memory.
+    return replace(health, answers=status.alive, flips=tuple(recent[-limits.flips - 1 :]))
+
+
+def is_flapping(health: Health, limits: Limits, now: float) -> bool:
+    """It begins with one flip too many. It ends when a whole window has passed and few flips are left in it, so that
+    it does not come and go itself."""
+    if health.flapping is None:
+        return len(health.flips) > limits.flips
+    lately = sum(1 for at in health.flips if now - at <= limits.flips_within)
+    return now - health.flapping.since < limits.flips_within or lately > limits.flips // 2
 
 
 def _moved(health: Health, status: Status, wall: float) -> Health:
@@ -37,6 +75,7 @@ class Facts:
     is_self: bool = False
     infrastructure_event: bool = False
     failed_dependency: str | None = None
+    flapping: bool = False
     autonomy: Level = Level.OBSERVE
     restartable: bool = True
     restarts: int = 0
@@ -64,6 +103,8 @@ def decide(facts: Facts) -> Restart | Hold:
         return Hold(Gate.INFRASTRUCTURE)
     if facts.failed_dependency is not None:
         return Hold(Gate.DEPENDENCY)
+    if facts.flapping:
+        return Hold(Gate.FLAPPING)
     if not facts.autonomy.allows(Level.MODERATE):
         return Hold(Gate.AUTONOMY)
     if not facts.restartable:
@@ -80,7 +121,7 @@ def decide(facts: Facts) -> Restart | Hold:
 _TICKS = 1.0
 """Checks start up to a few ticks after they are due; a window as long as the interval would miss the last of them."""
 
-SILENT = frozenset({Gate.MAINTENANCE, Gate.INFRASTRUCTURE, Gate.DEPENDENCY})
+SILENT = frozenset({Gate.MAINTENANCE, Gate.INFRASTRUCTURE, Gate.DEPENDENCY, Gate.FLAPPING})
 """Gates whose reason is told as one message elsewhere, or is not to be told: the single service stays quiet."""
 
 

@@ -8,7 +8,7 @@ from argus.core.autonomy import Level
 from argus.core.clock import milliseconds, rfc3339
 from argus.core.events import Draft
 from argus.services.checks.base import Service
-from argus.services.model import Gate, Health, Outage, Seen, Status
+from argus.services.model import Flapping, Gate, Health, Outage, Seen, Status
 from argus.services.policy import Facts, Hold, Restart
 from argus.store.records import Act
 
@@ -20,10 +20,11 @@ def hint(service: Service, decision: Restart | Hold, facts: Facts, most: int) ->
     if isinstance(decision, Restart):
         return ""
     return {
-        Gate.MAINTENANCE: f"paused; argus services resume {service.name} ends that",
+        Gate.MAINTENANCE: f"in maintenance; argus services resume {service.name} ends a pause",
         Gate.SELF: "Argus never restarts itself",
         Gate.INFRASTRUCTURE: "several services fail together; nothing is restarted until that has ended",
         Gate.DEPENDENCY: f"{facts.failed_dependency} is failing and explains this",
+        Gate.FLAPPING: "it goes up and down; it is left alone until it has settled",
         Gate.AUTONOMY: "restart requires moderate+",
         Gate.NO_RESTART: f"no restart is configured for {service.name}",
         Gate.ALREADY: "it was restarted in this outage and is still down; a person has to look",
@@ -127,6 +128,16 @@ def state_changed(service: Service, before: str | None, health: Health) -> Draft
     detail = health.last.seen.detail if health.last else ""
     data = {"service": service.name, "from": before, "to": health.status.value, "detail": detail}
     return Draft(CHANNEL, "state_changed", service.name, data)
+
+
+def flapping(service: Service, flapping: Flapping, flips: int, within: float) -> Draft:
+    data = {"service": service.name, "incident": flapping.incident, "flips": flips, "withinSeconds": within}
+    return Draft(CHANNEL, "service_flapping", service.name, data)
+
+
+def settled(service: Service, flapping: Flapping, status: Status) -> Draft:
+    data = {"service": service.name, "incident": flapping.incident, "to": status.value}
+    return Draft(CHANNEL, "service_settled", service.name, data)
 
 
 def infrastructure_event(incident: str, names: list[str], witness: str) -> Draft:

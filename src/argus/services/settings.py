@@ -6,19 +6,14 @@ from typing import Any
 
 from pydantic import ConfigDict, Field, model_validator
 
-from argus.core.budget import MOST
 from argus.schema import PositiveDuration, Section, lasting
 from argus.services.checks import Service
+from argus.services.checks.base import RestartBudget
 
 
-class RestartBudget(Section):
-    max_per_hour: int = Field(
-        default=2,
-        ge=0,
-        le=MOST,
-        strict=True,
-        description="Restarts in any sliding hour over all services; 0 means none.",
-    )
+class Flapping(Section):
+    flips: int = Field(default=4, ge=2, le=100, strict=True, description="More changes of the result than this…")
+    within: PositiveDuration = lasting("10m", "…in this time, and a service is flapping: told once, not restarted.")
 
 
 def _first_format(schema: dict[str, Any]) -> None:
@@ -36,8 +31,14 @@ class Health(Section):
     failures_before_action: int = Field(
         default=3, ge=1, strict=True, description="Consecutive failures that confirm that a service is down."
     )
+    successes_before_recovery: int = Field(
+        default=1, ge=1, strict=True, description="Consecutive successes that end an outage."
+    )
+    flapping: Flapping = Field(default_factory=Flapping, description="When a service goes up and down too often.")
     verify_after: PositiveDuration = lasting("30s", "When to look again after a restart.")
-    restart_budget: RestartBudget = Field(default_factory=RestartBudget, description="How many restarts are allowed.")
+    restart_budget: RestartBudget = Field(
+        default_factory=RestartBudget, description="How many restarts are allowed over all services."
+    )
     correlated_failure_threshold: int = Field(
         default=3, ge=2, strict=True, description="So many failing together are an infrastructure event."
     )

@@ -16,6 +16,7 @@ from argus.services.messages import Asked, Jumped, Observed, Paused, Reconfigure
 from argus.services.model import Health, Observation, Seen, Status
 from argus.services.reconciler import Reconciler
 from argus.services.registry import Change
+from argus.services.restoring import restore
 from argus.services.schedule import TICK, Schedule
 from argus.services.settings import Health as Settings
 from argus.services.tools import Tools
@@ -42,7 +43,7 @@ class Watch:
 
     async def restore(self) -> None:
         """Takes up what the record says: states, outages, open acts. Before `run`."""
-        await self._reconciler.restore()
+        await restore(self._reconciler, self._tools)
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:
@@ -74,7 +75,7 @@ class Watch:
         return event.incident if event else None
 
     def paused_until(self, name: str) -> float | None:
-        return self._reconciler.pauses.until(name)
+        return self._reconciler.quiet_until(name)
 
     def budget(self) -> tuple[int, int]:
         """How many restarts are left in this hour, and of how many."""
@@ -213,6 +214,7 @@ def describe(watch: Watch, name: str, now_wall: float) -> dict[str, object]:
         "detail": seen.detail if seen else "not checked yet",
         "code": seen.code if seen else None,
         "failures": health.failures,
+        "flapping": health.flapping is not None,
         "lastCheck": rfc3339(health.last.wall) if health.last else None,
         "place": service.place,
         "port": service.port_number,

@@ -7,17 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from argus.core.autonomy import Level
-from argus.services.model import Gate, Health, Observation, Outage, Seen, Status
+from argus.services.model import Flapping, Gate, Health, Observation, Outage, Seen, Status
 from argus.services.policy import (
     SILENT,
     Correlation,
     Facts,
     Hold,
+    Limits,
     Restart,
     decide,
     decided,
     failed_dependency,
     failing_together,
+    is_flapping,
     judge,
 )
 
@@ -31,7 +33,7 @@ def seen(status: Status, at: float = 0.0) -> Observation:
 def after(*statuses: Status, health: Health | None = None, limit: int = LIMIT) -> Health:
     health = health or Health()
     for at, status in enumerate(statuses):
-        health = judge(health, seen(status, float(at)), limit)
+        health = judge(health, seen(status, float(at)), Limits(limit))
     return health
 
 
@@ -106,12 +108,73 @@ def test_the_count_is_the_run_of_failures_at_the_end_whatever_came_before(readin
     assert (health.status is DOWN) <= (run >= limit)
 
 
+@pytest.mark.parametrize(
+    ("readings", "status", "successes"),
+    [
+        pytest.param([UP], DOWN, 1, id="one-success-is-not-enough"),
+        pytest.param([UP, DEGRADED], DOWN, 2, id="two-are-not-enough"),
+        pytest.param([UP, UP, UP], UP, 0, id="three-in-a-row-end-it"),
+        pytest.param([UP, UP, DOWN, UP, UP], DOWN, 2, id="a-failure-in-between-starts-over"),
+        pytest.param([UP, UP, UNKNOWN, UP], UP, 0, id="unknown-in-between-neither-adds-nor-clears"),
+    ],
+)
+def test_recovery_after_three_successes(readings: list[Status], status: Status, successes: int):
+    health = OUT
+    for at, reading in enumerate(readings):
+        health = judge(health, seen(reading, float(at)), Limits(successes=3))
+    assert (health.status, health.successes) == (status, successes)
+
+
+def flipping(*readings: tuple[float, Status], health: Health | None = None) -> tuple[Health, bool]:
+    health = health or Health()
+    limits = Limits(flips=4, flips_within=600.0)
+    for at, status in readings:
+        health = judge(health, seen(status, at), limits)
+    return health, is_flapping(health, limits, readings[-1][0])
+
+
+@pytest.mark.parametrize(
+    ("readings", "flips", "flaps"),
+    [
+        pytest.param([(t, UP) for t in range(9)], 0, False, id="always-the-same"),
+        pytest.param([(t, (UP, DOWN)[t % 2]) for t in range(5)], 4, False, id="four-flips-are-not-yet-flapping"),
+        pytest.param([(t, (UP, DOWN)[t % 2]) for t in range(6)], 5, True, id="five-are"),
+        pytest.param([(150 * t, (UP, DOWN)[t % 2]) for t in range(9)], 5, True, id="five-within-the-window"),
+        pytest.param([(151 * t, (UP, DOWN)[t % 2]) for t in range(9)], 4, False, id="never-five-within-the-window"),
+        pytest.param(
+            [(t, (UP, DOWN, UNKNOWN, DEGRADED)[t % 4]) for t in range(9)], 4, False, id="unknown-is-no-result"
+        ),
+        pytest.param([(t, (UP, DEGRADED)[t % 2]) for t in range(9)], 0, False, id="degraded-is-alive"),
+        pytest.param([(t, (DOWN, DOWN, UP)[t % 3]) for t in range(60)], 5, True, id="fail-fail-ok-twenty-times"),
+    ],
+)
+def test_flapping_begins(readings: list[tuple[float, Status]], flips: int, flaps: bool):
+    health, found = flipping(*readings)
+    assert (len(health.flips), found) == (flips, flaps)
+
+
+@pytest.mark.parametrize(
+    ("flips", "now", "flaps"),
+    [
+        pytest.param((10.0, 20.0, 30.0, 40.0, 50.0), 649.0, True, id="for-a-whole-window"),
+        pytest.param((10.0, 20.0, 30.0, 40.0, 50.0), 651.0, False, id="over-when-a-quiet-window-has-passed"),
+        pytest.param((500.0, 510.0, 520.0), 700.0, True, id="not-over-while-it-flips-on"),
+        pytest.param((500.0, 510.0), 700.0, False, id="a-few-are-no-flapping"),
+        pytest.param((), 600.0, True, id="after-a-restart-of-argus-for-a-whole-window"),
+    ],
+)
+def test_flapping_ends(flips: tuple[float, ...], now: float, flaps: bool):
+    health = Health(flips=flips, flapping=Flapping("i", 0.0, 51.0))
+    assert is_flapping(health, Limits(flips=4, flips_within=600.0), now) is flaps
+
+
 # The gates, each as the one fact that makes it hold, in the order in which they are asked.
 HOLDING = {
     Gate.MAINTENANCE: {"paused": True},
     Gate.SELF: {"is_self": True},
     Gate.INFRASTRUCTURE: {"infrastructure_event": True},
     Gate.DEPENDENCY: {"failed_dependency": "db"},
+    Gate.FLAPPING: {"flapping": True},
     Gate.AUTONOMY: {"autonomy": Level.CAUTIOUS},
     Gate.NO_RESTART: {"restartable": False},
     Gate.ALREADY: {"restarts": 2},
@@ -165,6 +228,7 @@ def test_nothing_is_ever_restarted_while_any_gate_holds_and_the_first_is_named(g
         is_self=st.booleans(),
         infrastructure_event=st.booleans(),
         failed_dependency=st.none() | st.just("db"),
+        flapping=st.booleans(),
         autonomy=st.sampled_from(Level),
         restartable=st.booleans(),
         restarts=st.integers(0, 5),
@@ -175,6 +239,7 @@ def test_a_restart_means_that_every_fact_allowed_it(known: Facts):
     if decide(known) == Restart():
         assert (known.paused, known.is_self, known.infrastructure_event) == (False, False, False)
         assert known.failed_dependency is None
+        assert not known.flapping
         assert known.autonomy in (Level.MODERATE, Level.FULL)
         assert known.restartable
         assert known.restarts < (2 if known.autonomy is Level.FULL else 1)
@@ -246,7 +311,7 @@ def test_an_outage_with_a_decision_taken(before: Outage, decision: Restart | Hol
 
 @pytest.mark.parametrize("gate", list(Gate), ids=lambda gate: str(gate).replace(" ", "-"))
 def test_only_gates_that_are_explained_elsewhere_are_silent(gate: Gate):
-    silent = gate in (Gate.MAINTENANCE, Gate.INFRASTRUCTURE, Gate.DEPENDENCY)
+    silent = gate in (Gate.MAINTENANCE, Gate.INFRASTRUCTURE, Gate.DEPENDENCY, Gate.FLAPPING)
     assert (gate in SILENT) == silent
     assert decided(Outage("i", 0.0), Hold(gate)).told is not silent
 

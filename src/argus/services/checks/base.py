@@ -6,10 +6,12 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, WithJsonSchema, field_validator, model_validator
 
+from argus.core.budget import MOST
 from argus.host.seam import Failure, Host, ProbeFailed
 from argus.schema import Name, PositiveDuration, Section, lasting
 from argus.services.model import Seen, Status
 from argus.services.restarters import Restarter
+from argus.services.windows import Window
 
 _CODES = {Failure.TIMEOUT: "HEALTH_CHECK_TIMEOUT", Failure.DNS: "DNS_RESOLUTION_FAILED"}
 _RESTART_SCHEMA = {"anyOf": [{"const": "none"}, {"type": "null"}, TypeAdapter(Restarter).json_schema(by_alias=True)]}
@@ -29,6 +31,12 @@ def _first_format(schema: dict[str, Any]) -> None:
         schema["properties"][f"{plain}Ms"] = {**number, "description": f"The same as {plain}, in milliseconds."}
 
 
+class RestartBudget(Section):
+    max_per_hour: int = Field(
+        default=2, ge=0, le=MOST, strict=True, description="Restarts in any sliding hour; 0 means none."
+    )
+
+
 class Service(Section):
     """One thing that is watched."""
 
@@ -42,6 +50,15 @@ class Service(Section):
     )
     restart: Annotated[Restarter | None, BeforeValidator(_none), WithJsonSchema(_RESTART_SCHEMA)] = Field(
         default=None, description="How it is restarted, or none."
+    )
+    successes_before_recovery: int | None = Field(
+        default=None, ge=1, strict=True, description="Consecutive successes that end its outage; else the section's."
+    )
+    restart_budget: RestartBudget | None = Field(
+        default=None, description="How many restarts it may have, within those of all services."
+    )
+    maintenance: tuple[Window, ...] = Field(
+        default=(), description="Windows in which nothing alerts about it or restarts it."
     )
     depends_on: tuple[Name, ...] = Field(default=(), description="Services whose failure explains this one's.")
 

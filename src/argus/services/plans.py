@@ -1,0 +1,205 @@
+"""What follows from a judgement: what is recorded, how the service then stands, and whether it is restarted.
+
+Nothing is done here. A plan is written as one commit, then taken over, then acted on; that is the reconciler's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from argus.core.clock import stamp
+from argus.core.failpoints import Place, reach
+from argus.services import policy, reports, windows
+from argus.services.checks.base import Service
+from argus.services.correlation import Correlator
+from argus.services.model import Flapping, Health, Outage, Status
+from argus.services.pauses import Pauses
+from argus.services.policy import Hold, Limits, Restart
+from argus.services.settings import Health as Settings
+from argus.services.spending import RESTART, Spending
+from argus.services.tools import Tools
+from argus.store.records import Act, Append, Condition, Incident, OpenAct, PutCondition, PutIncident, Write
+
+OUTAGE = "service_outage"
+FLAPPING = "service_flapping"
+DOMAIN = "services"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a handled message comes to."""
+
+    health: Health
+    writes: tuple[Write, ...] = ()
+    act: Act | None = None
+
+
+class Planner:
+    def __init__(
+        self,
+        settings: Settings,
+        tools: Tools,
+        healths: Mapping[str, Health],
+        correlator: Correlator,
+        pauses: Pauses,
+        spending: Spending,
+    ) -> None:
+        self.settings = settings
+        self._tools = tools
+        self._healths = healths
+        self._correlator = correlator
+        self._pauses = pauses
+        self._spending = spending
+
+    # What a reading comes to.
+
+    def reading(self, service: Service, health: Health, judged: Health) -> Plan:
+        judged, news = self._flapping(service, judged)
+        if self.is_confirmed(service, judged):
+            plan = self._down(service, health, judged)
+        elif health.outage and judged.status.alive:
+            plan = self._recovery(service, judged, health.outage)
+        else:
+            plan = self._plain(service, health, judged)
+        return replace(plan, writes=(*news, *plan.writes))
+
+    def is_confirmed(self, service: Service, judged: Health) -> bool:
+        """Down, and seen so just now: what could not be looked at, or has begun to answer, calls for no act."""
+        is_failing = judged.last is not None and judged.last.seen.status is Status.DOWN
+        return is_failing and judged.status is Status.DOWN and judged.failures >= self.limits(service).failures
+
+    def repaired(self, service: Service, health: Health, judged: Health, outcome: str) -> Plan:
+        """The look after a restart."""
+        if health.outage is None:
+            return self._plain(service, health, judged)
+        if judged.status.alive:
+            return self._recovery(service, judged, health.outage)
+        return self._escalation(service, judged, health.outage, outcome)
+
+    def _plain(self, service: Service, health: Health, judged: Health) -> Plan:
+        """A change that calls for nothing: it is recorded, unless the record says so already."""
+        if judged.status is health.status or judged.status is Status.PENDING:
+            return Plan(judged)
+        if judged.status is health.recorded:
+            return Plan(replace(judged, since=health.since or judged.since))
+        before = health.recorded.value if health.recorded else None
+        return Plan(
+            replace(judged, recorded=judged.status),
+            (_condition(service, judged), Append(reports.state_changed(service, before, judged))),
+        )
+
+    def _down(self, service: Service, health: Health, judged: Health) -> Plan:
+        fresh = health.outage is None
+        outage = health.outage or self._new_outage(judged)
+        facts = self.facts(service, replace(judged, outage=outage))
+        decision = self._tools.decide(facts)
+        if not fresh and isinstance(decision, Hold) and decision.gate is outage.gate:
+            return Plan(replace(judged, outage=outage))
+        decided = policy.decided(outage, decision)
+        hint = reports.hint(service, decision, facts, self.most(service))
+        report = (
+            reports.down(service, judged, decided, decision, facts.autonomy, hint)
+            if fresh
+            else reports.decision_changed(
+                service, judged, decided, decision, facts.autonomy, hint, news=decided.told and not outage.told
+            )
+        )
+        writes: list[Write] = [_condition(service, judged)] if fresh else []
+        writes += [outage_incident(service.name, decided), Append(report)]
+        health = replace(judged, outage=decided, recorded=Status.DOWN)
+        if isinstance(decision, Restart):
+            act, intent = self.intend(service, decided.incident, "argus")
+            return Plan(replace(health, repair=act.id), (*writes, *intent), act)
+        return Plan(health, tuple(writes))
+
+    def _new_outage(self, judged: Health) -> Outage:
+        cause = judged.last.seen.detail if judged.last else ""
+        return Outage(self._tools.new_id(), self._tools.clock.wall(), cause=cause)
+
+    def _recovery(self, service: Service, judged: Health, outage: Outage) -> Plan:
+        wall = self._tools.clock.wall()
+        report = reports.recovered(service, outage, wall, restarted=outage.restarts > 0)
+        return Plan(
+            replace(judged, outage=None, recorded=judged.status),
+            (_condition(service, judged), outage_incident(service.name, outage, closed=wall), Append(report)),
+        )
+
+    def _escalation(self, service: Service, judged: Health, outage: Outage, outcome: str) -> Plan:
+        """Down after its restart: a person has to look, unless another restart is allowed."""
+        facts = self.facts(service, replace(judged, outage=outage))
+        decision = self._tools.decide(facts)
+        if isinstance(decision, Restart) or outage.escalated:
+            return Plan(replace(judged, outage=outage))
+        escalated = replace(outage, gate=decision.gate, escalated=True, told=True)
+        report = reports.escalated(service, judged, escalated, facts.autonomy, outcome)
+        return Plan(replace(judged, outage=escalated), (outage_incident(service.name, escalated), Append(report)))
+
+    def _flapping(self, service: Service, judged: Health) -> tuple[Health, tuple[Write, ...]]:
+        """Announced when it begins and when it is over, whatever else the reading means."""
+        limits, now = self.limits(service), self._tools.clock.monotonic()
+        is_flapping, before = policy.is_flapping(judged, limits, now), judged.flapping
+        if is_flapping and before is None:
+            begun = Flapping(self._tools.new_id(), self._tools.clock.wall(), now)
+            report = reports.flapping(service, begun, len(judged.flips), limits.flips_within)
+            return replace(judged, flapping=begun), (flapping_incident(service.name, begun), Append(report))
+        if before is not None and not is_flapping:
+            closed = flapping_incident(service.name, before, closed=self._tools.clock.wall())
+            return replace(judged, flapping=None), (closed, Append(reports.settled(service, before, judged.status)))
+        return judged, ()
+
+    # What a decision rests on.
+
+    def facts(self, service: Service, health: Health) -> policy.Facts:
+        own = service.restart_budget
+        left = self._spending.left(self.settings.restart_budget.max_per_hour)
+        return policy.Facts(
+            paused=self.quiet_until(service) is not None,
+            infrastructure_event=self._correlator.event is not None,
+            failed_dependency=policy.failed_dependency(service.name, self._correlator.depends_on, self._healths),
+            flapping=health.flapping is not None,
+            autonomy=self._tools.autonomy(),
+            restartable=service.restart is not None,
+            restarts=health.outage.restarts if health.outage else 0,
+            budget_left=min(left, self._spending.left(own.max_per_hour, service.name)) if own else left,
+            recordable=not self._tools.notes.is_away,
+        )
+
+    def quiet_until(self, service: Service) -> float | None:
+        """Until when nothing alerts or restarts, by hand or by the calendar; None: not now."""
+        ends = (self._pauses.until(service.name), windows.until(service.maintenance, self._tools.clock.wall()))
+        return max((end for end in ends if end is not None), default=None)
+
+    def limits(self, service: Service) -> Limits:
+        return Limits(
+            service.failures_before_action or self.settings.failures_before_action,
+            service.successes_before_recovery or self.settings.successes_before_recovery,
+            self.settings.flapping.flips,
+            self.settings.flapping.within,
+        )
+
+    def most(self, service: Service) -> int:
+        """Of the budget that binds it first."""
+        most = self.settings.restart_budget.max_per_hour
+        return min(most, service.restart_budget.max_per_hour) if service.restart_budget else most
+
+    def intend(self, service: Service, incident: str | None, by: str) -> tuple[Act, tuple[Write, ...]]:
+        assert service.restart is not None
+        reach(Place.INTENT_PLANNED)
+        target = service.restart.target(service.name)
+        intent: dict[str, Any] = {"target": target, "timeout": service.restart.timeout}
+        act = Act(self._tools.new_id(), RESTART, service.name, stamp(self._tools.clock), incident, intent)
+        return act, (OpenAct(act), Append(reports.restart_started(service, act, by)))
+
+
+def outage_incident(name: str, outage: Outage, closed: float | None = None) -> Write:
+    return PutIncident(Incident(outage.incident, OUTAGE, name, outage.opened, closed, outage.cause, outage.data()))
+
+
+def flapping_incident(name: str, flapping: Flapping, closed: float | None = None) -> Write:
+    return PutIncident(Incident(flapping.incident, FLAPPING, name, flapping.opened, closed, "goes up and down", {}))
+
+
+def _condition(service: Service, judged: Health) -> Write:
+    return PutCondition(Condition(DOMAIN, service.name, judged.status.value, judged.since))

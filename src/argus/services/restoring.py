@@ -1,0 +1,69 @@
+"""After a restart of Argus: states, outages and acts as the record has them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from argus.services.model import Flapping, Gate, Outage, Status
+from argus.services.plans import DOMAIN, FLAPPING, OUTAGE
+from argus.services.reconciler import Reconciler
+from argus.services.spending import RESTART
+from argus.services.tools import Tools
+from argus.store.records import Act, Incident, PutIncident
+
+
+async def restore(reconciler: Reconciler, tools: Tools) -> None:
+    """States, outages, spent budget, and acts that an earlier Argus left open."""
+    store, healths = tools.store, reconciler.healths
+    for name, condition in (await store.conditions(DOMAIN)).items():
+        if name in healths:
+            healths[name] = replace(healths[name], recorded=Status(condition.state), since=condition.since)
+    await reconciler.spending.restore()
+    await reconciler.pauses.restore()
+    for incident in await store.incidents(open_only=True, limit=100_000):
+        await _restore_incident(reconciler, incident, tools)
+    for act in await store.open_acts():
+        if act.kind == RESTART:
+            _restore_act(reconciler, act)
+
+
+async def _restore_incident(reconciler: Reconciler, incident: Incident, tools: Tools) -> None:
+    healths, name = reconciler.healths, incident.subject
+    if incident.kind == reconciler.correlator.KIND:
+        reconciler.correlator.restore(incident)
+    elif incident.kind not in (OUTAGE, FLAPPING):
+        return
+    elif name not in healths:
+        data = {**incident.data, "ended": "no longer watched"}
+        await tools.store.commit(PutIncident(replace(incident, closed=tools.clock.wall(), data=data)))
+    elif incident.kind == FLAPPING:
+        flapping = Flapping(incident.id, incident.opened, tools.clock.monotonic())
+        healths[name] = replace(healths[name], flapping=flapping)
+    else:
+        outage = _outage(incident)
+        healths[name] = replace(healths[name], status=Status.DOWN, recorded=Status.DOWN, outage=outage)
+
+
+def _outage(incident: Incident) -> Outage:
+    data = incident.data
+    return Outage(
+        incident.id,
+        incident.opened,
+        restarts=int(data.get("restarts", 0)),
+        gate=Gate(data["gate"]) if data.get("gate") else None,
+        told=bool(data.get("told")),
+        escalated=bool(data.get("escalated")),
+        cause=incident.cause,
+    )
+
+
+def _restore_act(reconciler: Reconciler, act: Act) -> None:
+    health = reconciler.healths.get(act.subject)
+    reconciler.repairing[act.subject] = act.id
+    if health is None:
+        # Not in the configuration: nobody looks any more. But its command may still run, and the service may come
+        # back with the next configuration; so the act ends when the command has.
+        reconciler.repairs.outlast_later(act)
+        return
+    reconciler.healths[act.subject] = replace(health, repair=act.id)
+    reconciler.repairs.finish_later(reconciler.services[act.subject], act)

@@ -1,0 +1,40 @@
+"""The restart budget, counted from the record of acts: neither a restart of Argus nor a clock step refills it."""
+
+from __future__ import annotations
+
+from argus.core.budget import Budget
+from argus.core.clock import Stamp, age, stamp
+from argus.services import repairs
+from argus.services.tools import Tools
+from argus.store.records import Act
+
+RESTART = "restart_service"
+_WINDOW = 3600.0 + repairs.LATEST
+"""The budget's hour. Intents are counted, and a restart may follow its intent by LATEST: were the window no longer,
+two restarts could lie within one hour although their intents do not."""
+
+
+class Spending:
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+        self._spent: list[tuple[str, Stamp]] = []
+        self._unknown_until: Stamp | None = None
+
+    async def restore(self) -> None:
+        store = self._tools.store
+        self._spent = [(act.subject, act.begun) for act in await store.acts(kind=RESTART)]
+        mark = await store.setting("store.set_aside")
+        if mark:
+            self._unknown_until = Stamp(mark["boot_id"], mark["boot"], mark["wall"])
+
+    def spend(self, act: Act) -> None:
+        now = stamp(self._tools.clock)
+        self._spent = [*(one for one in self._spent if age(one[1], now) <= _WINDOW), (act.subject, act.begun)]
+
+    def left(self, most: int, service: str | None = None) -> int:
+        """Restarts that are left of so many in this hour: of all services, or of this one."""
+        now = stamp(self._tools.clock)
+        # The record before a set-aside store is not known: for one window everything counts as spent.
+        if self._unknown_until and age(self._unknown_until, now) <= _WINDOW:
+            return 0
+        return Budget(most, _WINDOW).left((begun for name, begun in self._spent if service in (None, name)), now)
