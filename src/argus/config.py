@@ -15,9 +15,14 @@ from argus import home, yaml_lines
 from argus.agents.settings import Agents
 from argus.core.autonomy import Level
 from argus.core.errors import ArgusError, Code
+from argus.host import oneself, processes
 from argus.host.dns import is_this_machine
+from argus.host.oneself import Oneself
+from argus.host.processes import NoProcess
 from argus.notify.settings import Notify
 from argus.schema import Port, PositiveDuration, Section, lasting
+from argus.services.checks import BaseService as Service
+from argus.services.checks import ProcessService
 from argus.services.settings import Health
 from argus.yaml_lines import Document, Problem
 
@@ -201,7 +206,7 @@ def _message(one: ErrorDetails, path: tuple[str | int, ...]) -> str:
         case "missing":
             return "is required"
         case "union_tag_not_found":
-            return "type is required: http or tcp"
+            return "type is required: http, tcp, process or command"
         case "union_tag_invalid":
             return f'type "{one["ctx"]["tag"]}" is not known; known are {one["ctx"]["expected_tags"]}'
         case "value_error":
@@ -214,6 +219,7 @@ def _meaning(config: Config, document: Document, own_port: int) -> list[Problem]
     """What no single value can show: names that stand twice, dependencies that lead nowhere or in a circle."""
     problems: list[Problem] = []
     places: dict[str, int] = {}
+    itself = oneself.find()
 
     def problem(place: int, key: str, message: str) -> None:
         path = ("health", "services", place, key)
@@ -224,7 +230,7 @@ def _meaning(config: Config, document: Document, own_port: int) -> list[Problem]
             first = document.line(("health", "services", places[service.name], "name"))
             problem(place, "name", f'"{service.name}" stands twice, first in line {first}')
         places.setdefault(service.name, place)
-        if service.port_number == own_port and is_this_machine(service.host_name):
+        if (service.port_number == own_port and is_this_machine(service.host_name)) or _names(service, itself):
             problem(place, "name", f'"{service.name}" is Argus itself, which never watches or restarts itself')
     names = {service.name: service.depends_on for service in config.health.services}
     for place, service in enumerate(config.health.services):
@@ -239,6 +245,21 @@ def _meaning(config: Config, document: Document, own_port: int) -> list[Problem]
         text = " -> ".join(circle)
         problem(places[circle[0]], "dependsOn", f"the dependencies form a circle: {text} (see also line {line})")
     return problems
+
+
+def _names(service: Service, itself: Oneself) -> bool:
+    """Whether it names the process, unit or label that Argus runs as."""
+    if service.launchd_label and service.launchd_label == itself.label:
+        return True
+    unit = service.systemd_unit
+    if unit and (unit in itself.units or f"{unit}.service" in itself.units):
+        return True
+    if isinstance(service, ProcessService) and service.pid_file:
+        try:
+            return processes.of_file(service.pid_file) == itself.pid
+        except NoProcess:
+            return False
+    return isinstance(service, ProcessService) and service.process_name in itself.names
 
 
 def _circle(names: Mapping[str, tuple[str, ...]]) -> list[str]:

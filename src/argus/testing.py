@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from argus.core.vital import Vital
 from argus.host.identity import Identity
 from argus.host.launching import Ended, Launch, LaunchFailed, LaunchUncertain, Running
+from argus.host.processes import NoProcess
 from argus.host.runfolder import last
 from argus.host.seam import Failure, HttpReply, HttpRequest, ProbeFailed, Ran
 from argus.host.worktrees import WorktreeFailed
@@ -131,6 +132,15 @@ class FakeHost:
                 return await program(argv)
         except TimeoutError:
             return Ran(None, "", loop.time() - began, f"not finished within {timeout:g} s")
+
+    async def ask(self, argv: list[str], *, timeout: float) -> Ran:
+        return await self.run(argv, timeout=timeout, log="")
+
+    async def process_of_file(self, path: str, *, timeout: float) -> int:
+        raise NoProcess(f"{path}: No such file or directory")
+
+    async def processes_named(self, name: str, *, timeout: float) -> list[int]:
+        return []
 
     async def outlast(self, log: str, *, timeout: float) -> bool:
         return False  # nothing outlives a simulated Argus

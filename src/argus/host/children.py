@@ -21,6 +21,7 @@ class Child:
     pid: int
     ended: asyncio.Future[int]
     """Its exit status, negative for a signal. Once it is done the number may be somebody else's."""
+    with_group: bool = False
 
     def end_group(self) -> None:
         """It leads its group, and until it is reaped nobody else can have the number."""
@@ -34,9 +35,12 @@ class Children:
         self._handles: dict[int, asyncio.AbstractEventLoop] = {}
         _keep_to_ourselves()
 
-    def spawn(self, argv: Sequence[str], env: Mapping[str, str], *, output: int) -> Child:
-        """In a session of its own, with nothing to read, and without any descriptor of ours but the output."""
-        pid = os.posix_spawn(
+    def spawn(self, argv: Sequence[str], env: Mapping[str, str], *, output: int, with_group: bool = False) -> Child:
+        """In a session of its own, with nothing to read, and without any descriptor of ours but the output.
+
+        `with_group`: what it leaves in its group ends with it.
+        """
+        pid = os.posix_spawnp(
             argv[0],
             list(argv),
             env,
@@ -50,7 +54,7 @@ class Children:
             setsigdef=_DEFAULT,
         )
         loop = asyncio.get_running_loop()
-        child = Child(pid, loop.create_future())
+        child = Child(pid, loop.create_future(), with_group)
         try:
             handle = os.pidfd_open(pid)
         except (AttributeError, OSError):  # not Linux, forbidden, or too many files open
@@ -62,7 +66,7 @@ class Children:
 
     def _reap(self, handle: int, child: Child) -> None:
         self._forget(handle)
-        _settle(child, os.waitpid(child.pid, 0)[1])
+        _settle(child, _reaped(child))
 
     def _forget(self, handle: int) -> None:
         self._handles.pop(handle).remove_reader(handle)
@@ -70,7 +74,7 @@ class Children:
 
     @staticmethod
     def _wait(loop: asyncio.AbstractEventLoop, child: Child) -> None:
-        status = os.waitpid(child.pid, 0)[1]
+        status = _reaped(child)
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody asks any more
             loop.call_soon_threadsafe(_settle, child, status)
 
@@ -86,6 +90,15 @@ def _keep_to_ourselves() -> None:
         if int(name) > 2:
             with contextlib.suppress(OSError):  # the one that listed them is closed by now
                 os.set_inheritable(int(name), False)
+
+
+def _reaped(child: Child) -> int:
+    if child.with_group:
+        # It has ended and is not reaped yet: the number of its group cannot be anybody else's.
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+    return os.waitpid(child.pid, 0)[1]
 
 
 def _settle(child: Child, status: int) -> None:

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from argus.host import processes
+from argus.host.asking import ask
+from argus.host.children import Children
 from argus.host.dns import Resolver
 from argus.host.http import HttpProber
 from argus.host.process import outlast, run
 from argus.host.seam import HttpReply, HttpRequest, Ran
 from argus.host.tcp import connect
+
+T = TypeVar("T")
 
 
 class MachineHost:
@@ -15,6 +25,8 @@ class MachineHost:
     def __init__(self, resolver: Resolver | None = None) -> None:
         self._resolver = resolver or Resolver()
         self._http = HttpProber(self._resolver)
+        self._children = Children()
+        self._lookers = ThreadPoolExecutor(4, thread_name_prefix="look")
 
     async def http(self, request: HttpRequest, *, timeout: float) -> HttpReply:
         return await self._http.ask(request, timeout=timeout)
@@ -25,8 +37,24 @@ class MachineHost:
     async def run(self, argv: list[str], *, timeout: float, log: str) -> Ran:
         return await run(argv, timeout=timeout, log=log)
 
+    async def ask(self, argv: list[str], *, timeout: float) -> Ran:
+        return await ask(self._children, argv, timeout=timeout)
+
+    async def process_of_file(self, path: str, *, timeout: float) -> int:
+        return await self._look(timeout, processes.of_file, path)
+
+    async def processes_named(self, name: str, *, timeout: float) -> list[int]:
+        return await self._look(timeout, processes.of_name, name)
+
+    async def _look(self, timeout: float, work: Callable[[str], T], what: str) -> T:
+        """In a thread of its own: a file may lie on a disk that hangs, and a list of processes is long."""
+        looking = asyncio.get_running_loop().run_in_executor(self._lookers, work, what)
+        return await asyncio.wait_for(asyncio.shield(looking), timeout)
+
     async def outlast(self, log: str, *, timeout: float) -> bool:
         return await outlast(log, timeout=timeout)
 
     def close(self) -> None:
         self._resolver.close()
+        self._children.close()
+        self._lookers.shutdown(wait=False, cancel_futures=True)

@@ -69,6 +69,18 @@ class Host(Protocol):
         """Runs a program in a process group of its own, its output going to the file `log`."""
         ...
 
+    async def ask(self, argv: list[str], *, timeout: float) -> Ran:
+        """Runs a program for what it prints; at its end or its deadline its whole group is ended."""
+        ...
+
+    async def process_of_file(self, path: str, *, timeout: float) -> int:
+        """The living process that a PID file names. Raises NoProcess, and TimeoutError when nobody can say."""
+        ...
+
+    async def processes_named(self, name: str, *, timeout: float) -> list[int]:
+        """The living processes of that name. Raises TimeoutError when nobody can say."""
+        ...
+
     async def outlast(self, log: str, *, timeout: float) -> bool:
         """Waits for the program that an earlier Argus left running with that log, and ends it at the deadline.
 

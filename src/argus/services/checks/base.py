@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
-from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, WithJsonSchema, field_validator, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator, model_validator
 
 from argus.core.budget import MOST
 from argus.host.seam import Failure, Host, ProbeFailed
 from argus.schema import Name, PositiveDuration, Section, lasting
 from argus.services.model import Seen, Status
-from argus.services.restarters import Restarter
+from argus.services.restarters import AnyRestarter, Restarter, derived, understood
+from argus.services.restarters.launchd import LABEL
+from argus.services.restarters.systemd import UNIT
 from argus.services.windows import Window
 
 _CODES = {Failure.TIMEOUT: "HEALTH_CHECK_TIMEOUT", Failure.DNS: "DNS_RESOLUTION_FAILED"}
-_RESTART_SCHEMA = {"anyOf": [{"const": "none"}, {"type": "null"}, TypeAdapter(Restarter).json_schema(by_alias=True)]}
-
-
-def _none(value: Any) -> Any:
-    """`restart: none` says what leaving it out says where nothing else names a way."""
-    if isinstance(value, str) and value != "none":
-        raise ValueError('restart is "none" or a mapping such as {command: [program, argument]}')
-    return None if value == "none" else value
+_RESTART_SCHEMA = {
+    "anyOf": [
+        {"enum": ["none", "launchd", "systemd"]},
+        {"type": "null"},
+        *(one.model_json_schema(by_alias=True) for one in get_args(Restarter)),
+    ]
+}
 
 
 def _first_format(schema: dict[str, Any]) -> None:
@@ -48,8 +49,13 @@ class Service(Section):
     failures_before_action: int | None = Field(
         default=None, ge=1, strict=True, description="Consecutive failures that confirm it is down; else the section's."
     )
-    restart: Annotated[Restarter | None, BeforeValidator(_none), WithJsonSchema(_RESTART_SCHEMA)] = Field(
-        default=None, description="How it is restarted, or none."
+    launchd_label: str | None = Field(default=None, pattern=LABEL, description="The launchd job that runs it.")
+    systemd_unit: str | None = Field(default=None, pattern=UNIT, description="The systemd unit that runs it.")
+    systemd_user: bool = Field(default=False, strict=True, description="It is a unit of the user's own.")
+    restart: Annotated[AnyRestarter | None, BeforeValidator(understood), WithJsonSchema(_RESTART_SCHEMA)] = Field(
+        default=None,
+        description="How it is restarted: launchd, systemd, {command: [program, argument]} or none; "
+        "left out, as launchdLabel or systemdUnit say.",
     )
     successes_before_recovery: int | None = Field(
         default=None, ge=1, strict=True, description="Consecutive successes that end its outage; else the section's."
@@ -64,11 +70,12 @@ class Service(Section):
 
     @model_validator(mode="before")
     @classmethod
-    def _read_milliseconds(cls, values: Any) -> Any:
+    def _read_what_was_meant(cls, values: Any) -> Any:
         """The keys of the first configuration format stay good: intervalMs, timeoutMs."""
         if not isinstance(values, dict):
             return values
         values = dict(values)
+        values["restart"] = derived(values)
         for plain in ("interval", "timeout"):
             given = values.pop(f"{plain}Ms", None)
             if given is not None:

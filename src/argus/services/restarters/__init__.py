@@ -2,8 +2,54 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
+from pydantic import Discriminator, Tag
+
 from argus.services.restarters.command import CommandRestarter
+from argus.services.restarters.launchd import LaunchdRestarter
+from argus.services.restarters.systemd import SystemdRestarter
 
-Restarter = CommandRestarter
+_KEYS = {"launchd": "launchdLabel", "systemd": "systemdUnit"}
+"""By which key of its own a service names what is restarted in that way."""
 
-__all__ = ["CommandRestarter", "Restarter"]
+
+def _way(value: Any) -> str:
+    """Not the bare name of a key: it stands in the place of an error, where names of keys are the file's."""
+    said = value if isinstance(value, dict) else getattr(type(value), "model_fields", {})
+    return "by " + next((way for way in _KEYS if way in said), "command")
+
+
+Restarter = CommandRestarter | LaunchdRestarter | SystemdRestarter
+AnyRestarter = Annotated[
+    Annotated[CommandRestarter, Tag("by command")]
+    | Annotated[LaunchdRestarter, Tag("by launchd")]
+    | Annotated[SystemdRestarter, Tag("by systemd")],
+    Discriminator(_way),
+]
+
+
+def derived(values: dict[str, Any]) -> Any:
+    """What `restart` means where the service's own keys say it: by the name of a way, or left out."""
+    said = values.get("restart")
+    if "restart" in values and not isinstance(said, str):
+        return said
+    for way, key in _KEYS.items():
+        if said in (None, way) and values.get(key) is not None:
+            user = {"user": values.get("systemdUser", False)} if way == "systemd" else {}
+            return {way: values[key], **user}
+    return said
+
+
+def understood(value: Any) -> Any:
+    """What `derived` could not resolve: none, or a mistake."""
+    if not isinstance(value, str):
+        return value
+    if value == "none":
+        return None
+    if value in _KEYS:
+        raise ValueError(f"restart: {value} needs {_KEYS[value]}")
+    raise ValueError(f"restart is {', '.join(_KEYS)}, none, or a mapping such as {{command: [program, argument]}}")
+
+
+__all__ = ["AnyRestarter", "CommandRestarter", "LaunchdRestarter", "Restarter", "SystemdRestarter"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from argus.host.seam import Host, Ran
 from argus.schema import PositiveDuration, Section, lasting
@@ -16,18 +16,18 @@ def _list(value: Any) -> Any:
     return value
 
 
-class CommandRestarter(Section):
-    command: Annotated[tuple[str, ...], BeforeValidator(_list)] = Field(
-        min_length=1, description="The program and its arguments, as a list; no shell."
-    )
-    timeout: PositiveDuration = lasting("60s", "How long it may run; then it and all it started are ended.")
+def _startable(command: tuple[str, ...]) -> tuple[str, ...]:
+    if (command and not command[0]) or any("\0" in argument for argument in command):
+        raise ValueError("the program has a name, and no argument holds a NUL")
+    return command
 
-    @field_validator("command")
-    @classmethod
-    def _can_be_started(cls, command: tuple[str, ...]) -> tuple[str, ...]:
-        if not command[0] or any("\0" in argument for argument in command):
-            raise ValueError("the program has a name, and no argument holds a NUL")
-        return command
+
+Command = Annotated[tuple[str, ...], BeforeValidator(_list), AfterValidator(_startable)]
+
+
+class CommandRestarter(Section):
+    command: Command = Field(min_length=1, description="The program and its arguments, as a list; no shell.")
+    timeout: PositiveDuration = lasting("60s", "How long it may run; then it and all it started are ended.")
 
     def target(self, service: str) -> str:
         """What is restarted, as notifications name it."""

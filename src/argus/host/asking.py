@@ -1,0 +1,62 @@
+"""Short questions to programs: what they print and how they end, within a deadline, with nothing left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+
+from argus.host.children import Children
+from argus.host.seam import Ran
+
+_SAID = 64 * 1024
+"""Bytes of the answer that are kept, the last ones. The rest is read as well, or the program would wait for us."""
+_PIECE = 64 * 1024
+
+
+async def ask(children: Children, argv: list[str], *, timeout: float) -> Ran:
+    """Unlike a restart, a question leaves nothing running: its whole group is ended with it.
+
+    The end of the program ends the question, not the end of its output: whoever it left behind may hold that open.
+    """
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    answer, end = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    os.set_blocking(end, True)
+    said, problem = bytearray(), ""
+    try:
+        try:
+            child = children.spawn(argv, os.environ, output=end, with_group=True)
+        finally:
+            os.close(end)
+    except (OSError, ValueError) as error:
+        os.close(answer)
+        why = getattr(error, "strerror", "") or str(error)
+        return Ran(None, "", loop.time() - began, f"cannot start {argv[0]}: {why}")
+    loop.add_reader(answer, lambda: _read(answer, said))
+    try:
+        async with asyncio.timeout(timeout):
+            await asyncio.shield(child.ended)
+    except TimeoutError:
+        problem = f"not finished within {timeout:g} s"
+    finally:
+        child.end_group()
+        loop.remove_reader(answer)
+        while _read(answer, said):
+            pass
+        os.close(answer)
+    if problem:
+        await child.ended
+    return Ran(None if problem else child.ended.result(), said.decode("utf-8", "replace"), loop.time() - began, problem)
+
+
+def _read(answer: int, said: bytearray) -> bool:
+    """Takes in what is there. False: nothing is, or nothing more will come."""
+    try:
+        piece = os.read(answer, _PIECE)
+    except BlockingIOError:
+        return False
+    if not piece:
+        asyncio.get_running_loop().remove_reader(answer)  # it would be ready for ever
+    said += piece
+    del said[:-_SAID]
+    return bool(piece)
