@@ -93,7 +93,7 @@ async def _live(
     keys = Keys(ground.token, clock)
     crew = Crew(ground.config.agents, _for_agents(ground, tools, launcher, keys))
     timekeeper.on_jump(crew.time_jumped)
-    deliveries = Deliveries(ground.config.notify.channels, store, sender)
+    deliveries = Deliveries(ground.config.notify.resolved(), store, sender, clock)
     retention = Retention(store, clock, ground.config.store.retention)
     reloader = Reloader(ground, watch, crew, autonomy, deliveries)
     house = House(

@@ -88,7 +88,7 @@ class Reloader:
 
         def take_over() -> None:
             take_level()
-            self._deliveries.configure(new.notify.channels)
+            self._deliveries.configure(new.notify.resolved())
             self._crew.configure(new.agents)
             self._in_force, self._file, self._needs = new, file, done.restart_needed
             with contextlib.suppress(OSError):  # it was there a moment ago, when the file was read

@@ -4,14 +4,17 @@ import asyncio
 import contextlib
 import json
 import logging
+import re
 import warnings
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from argus.core.clock import Clock, SystemClock
 from argus.core.errors import ArgusError, Code
 from argus.core.events import Draft, Event
 from argus.host.channels import AppriseSender, understood
@@ -84,10 +87,12 @@ class Outbox:
 
 
 @asynccontextmanager
-async def delivering(store: Any, sender: Any, *channels: Channel) -> AsyncIterator[asyncio.Task[None]]:
+async def delivering(
+    store: Any, sender: Any, *channels: Channel, clock: Clock | None = None
+) -> AsyncIterator[asyncio.Task[None]]:
     """A life of the notifying part: it is ready when every channel has its position, and ends as if it were killed."""
     channels = channels or (channel(),)
-    task = asyncio.ensure_future(Deliveries(channels, store, sender).run())
+    task = asyncio.ensure_future(Deliveries(channels, store, sender, clock or SystemClock()).run())
     async with asyncio.timeout(ENOUGH):
         while True:
             if None not in [await store.cursor(f"notify:{label(one)}") for one in channels]:
@@ -276,8 +281,9 @@ def test_a_label_is_the_same_at_every_start_and_another_for_another_channel():
 
 def simulate(scenario: Any) -> None:
     async def whole(loop: SimulatedLoop) -> None:
-        store = SqliteStore(None, clock=FakeClock(loop), inline=True)
-        await scenario(store)
+        clock = FakeClock(loop)
+        store = SqliteStore(None, clock=clock, inline=True)
+        await scenario(store, clock)
         await store.close()
 
     run_simulated(whole)
@@ -292,9 +298,9 @@ def simulate(scenario: Any) -> None:
     ],
 )
 def test_a_channel_is_tried_again_with_growing_pauses(failing: Any):
-    async def scenario(store: SqliteStore) -> None:
+    async def scenario(store: SqliteStore, clock: FakeClock) -> None:
         outbox = Outbox(*[failing] * 11)
-        async with delivering(store, outbox):
+        async with delivering(store, outbox, clock=clock):
             await store.commit(down("a"), down("b"))
             await asyncio.sleep(3600)
         pauses = [later - earlier for earlier, later in zip(outbox.times, outbox.times[1:], strict=False)]
@@ -308,13 +314,13 @@ def test_a_channel_is_tried_again_with_growing_pauses(failing: Any):
 
 
 def test_a_channel_that_fails_holds_up_no_other():
-    async def scenario(store: SqliteStore) -> None:
+    async def scenario(store: SqliteStore, clock: FakeClock) -> None:
         class Half(Outbox):
             async def send(self, url: str, title: str, body: str, *, timeout: float) -> bool:
                 return not url.endswith("/bad") and await super().send(url, title, body, timeout=timeout)
 
         outbox = Half()
-        async with delivering(store, outbox, channel("bad"), channel("good")):
+        async with delivering(store, outbox, channel("bad"), channel("good"), clock=clock):
             await store.commit(down("a"))
             await asyncio.sleep(5)
             await store.commit(down("b"))
@@ -329,13 +335,118 @@ def test_a_channel_that_fails_holds_up_no_other():
 
 
 def test_an_outage_of_a_channel_loses_nothing():
-    async def scenario(store: SqliteStore) -> None:
+    async def scenario(store: SqliteStore, clock: FakeClock) -> None:
         outbox = Outbox(*[False] * 8)
-        async with delivering(store, outbox):
+        async with delivering(store, outbox, clock=clock):
             for place in range(30):
                 await store.commit(down(f"s{place}"))
                 await asyncio.sleep(20)
-        assert outbox.titles == [f"SERVICE DOWN: s{place}" for place in range(30)]
+        told = [name for _, title, body in outbox.sent for name in re.findall(r"DOWN: (s\d+)", f"{title}\n{body}")]
+        assert told == [f"s{place}" for place in range(30)]
+        assert len(outbox.sent) < 30, "what had to wait for the rate limit went out together"
+
+    simulate(scenario)
+
+
+# What may not go out yet, on simulated time.
+
+
+def paced(**more: Any) -> Channel:
+    return Channel.model_validate({"url": "json://host/one", "tiers": [1, 2, 3], **more})
+
+
+def settled(name: str) -> Append:
+    return Append(Draft("services", "service_settled", name, {"service": name, "incident": "i", "to": "up"}))
+
+
+def local(clock: FakeClock, hours: float) -> str:
+    """The local time in so many hours."""
+    return datetime.fromtimestamp(clock.wall() + hours * 3600).strftime("%H:%M")  # noqa: DTZ006
+
+
+def test_informative_messages_go_out_as_one_after_a_while():
+    async def scenario(store: SqliteStore, clock: FakeClock) -> None:
+        outbox = Outbox()
+        async with delivering(store, outbox, paced(digestEvery="1h"), clock=clock):
+            await store.commit(settled("a"))
+            await asyncio.sleep(1800)
+            await store.commit(settled("b"), down("c"))
+            await asyncio.sleep(1700)
+            assert outbox.titles == ["SERVICE DOWN: c"]
+            await asyncio.sleep(200)
+            assert outbox.titles == ["SERVICE DOWN: c", "2 MESSAGES"]
+            await asyncio.sleep(1800)
+        assert outbox.titles == ["SERVICE DOWN: c", "2 MESSAGES"]
+        assert "- SERVICE SETTLED: b" in outbox.sent[-1][2]
+
+    simulate(scenario)
+
+
+def test_in_quiet_hours_only_urgent_messages_go_out_and_the_others_together_afterwards():
+    async def scenario(store: SqliteStore, clock: FakeClock) -> None:
+        outbox, hours = Outbox(), {"from": local(clock, 0), "to": local(clock, 8)}
+        async with delivering(store, outbox, paced(quietHours=hours), clock=clock):
+            await store.commit(down("a"), up("a"), down("b"), up("b"))
+            await asyncio.sleep(7.8 * 3600)
+            assert outbox.titles == ["SERVICE DOWN: a", "SERVICE DOWN: b"]
+            await asyncio.sleep(0.4 * 3600)
+        assert outbox.titles == ["SERVICE DOWN: a", "SERVICE DOWN: b", "2 MESSAGES"]
+        assert outbox.sent[-1][2].splitlines() == [
+            "- SERVICE RECOVERED: a: Up again, down for 1m",
+            "- SERVICE RECOVERED: b: Up again, down for 1m",
+        ]
+
+    simulate(scenario)
+
+
+def test_what_waits_outlives_a_restart_and_goes_out_once():
+    async def scenario(store: SqliteStore, clock: FakeClock) -> None:
+        outbox, hours = Outbox(), {"from": local(clock, 0), "to": local(clock, 8)}
+        for _ in range(3):
+            async with delivering(store, outbox, paced(quietHours=hours), clock=clock):
+                await store.commit(up("a"))
+                await asyncio.sleep(3600)
+        async with delivering(store, outbox, paced(quietHours=hours), clock=clock):
+            await asyncio.sleep(8 * 3600)
+        async with delivering(store, outbox, paced(quietHours=hours), clock=clock):
+            await asyncio.sleep(3600)
+        assert outbox.titles == ["3 MESSAGES"]
+        assert await store.documents("notify") == []
+
+    simulate(scenario)
+
+
+def test_beyond_the_rate_limit_messages_go_out_together_and_none_is_lost():
+    async def scenario(store: SqliteStore, clock: FakeClock) -> None:
+        outbox = Outbox()
+        limited = paced(rateLimit={"messages": 2, "per": "1m"})
+        async with delivering(store, outbox, limited, clock=clock):
+            for place in range(40):
+                await store.commit(down(f"s{place}"))
+            await asyncio.sleep(30)
+            assert outbox.titles == ["SERVICE DOWN: s0", "SERVICE DOWN: s1"]
+            await asyncio.sleep(60)
+        assert outbox.titles == ["SERVICE DOWN: s0", "SERVICE DOWN: s1", "38 MESSAGES"]
+        lines = outbox.sent[-1][2].splitlines()
+        assert lines[0].startswith("- SERVICE DOWN: s2: 3 consecutive failures")
+        assert lines[-1] == "- and 8 more: argus events"
+        (*_, sent) = await noted(store, "notification_sent", 3)
+        assert sent.data["messages"] == 38
+
+    simulate(scenario)
+
+
+def test_a_digest_that_was_interrupted_is_repeated_once_and_says_so():
+    async def scenario(store: SqliteStore, clock: FakeClock) -> None:
+        outbox = Outbox("hang")
+        async with delivering(store, outbox, paced(digestEvery="1m"), clock=clock):
+            await store.commit(settled("a"), settled("b"))
+            await asyncio.sleep(120)
+        assert outbox.sent == []
+        async with delivering(store, outbox, paced(digestEvery="1m"), clock=clock):
+            await asyncio.sleep(600)
+        assert outbox.titles == ["2 MESSAGES"]
+        assert outbox.sent[0][2].endswith("(Argus was interrupted; this may be a repetition)")
 
     simulate(scenario)
 

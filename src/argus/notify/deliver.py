@@ -2,29 +2,42 @@
 
 The position is marked as `sending` before a message leaves and moved after. Killed between the two, nobody knows
 whether it arrived; it is sent once more and says so, because a lost alarm is worse than a repeated one.
+
+What may not go out yet (quiet hours, a digest, too many at once) is kept as a list of events beside the position,
+written with it, and goes out as one message when it may.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections import deque
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
 from argus.core.backoff import Backoff
+from argus.core.clock import Clock
 from argus.core.events import Draft, Event
 from argus.core.failpoints import Place, reach
 from argus.loops import keep_running, log
-from argus.notify.message import Message
+from argus.notify import pace
+from argus.notify.digest import together
+from argus.notify.message import INFORMATIVE, Message
 from argus.notify.render import render
 from argus.notify.settings import Channel
 from argus.store.interface import Store
-from argus.store.records import Append, Cursor, PutCursor
+from argus.store.records import Append, Cursor, Document, PutCursor, PutDocument, Write
 
+DOMAIN = "notify"
 _TIMEOUT = 30.0
 _BACKOFF = Backoff(base=1.0, cap=300.0)
 _SKIPPED = 200
 """Events passed over without a message before the position is saved: not every event is worth a write."""
+_HELD = 10_000
+"""Messages that may wait at once; beyond, what waits goes out as it is."""
+_LOOK = 60.0
+"""Seconds after which the wall clock is looked at again: it may have been set."""
 
 
 class Sender(Protocol):
@@ -32,10 +45,11 @@ class Sender(Protocol):
 
 
 class Deliveries:
-    def __init__(self, channels: tuple[Channel, ...], store: Store, sender: Sender) -> None:
+    def __init__(self, channels: tuple[Channel, ...], store: Store, sender: Sender, clock: Clock) -> None:
         self._channels = channels
         self._store = store
         self._sender = sender
+        self._clock = clock
         self._readers: dict[Channel, asyncio.Task[None]] = {}
         self._changed = asyncio.Event()
 
@@ -51,8 +65,9 @@ class Deliveries:
                 await self._end(set(self._readers) - set(self._channels))
                 for channel in self._channels:
                     if channel not in self._readers:
-                        reader = keep_running(f"notify.{label(channel)}", partial(self._follow, channel), self._store)
-                        self._readers[channel] = group.create_task(reader)
+                        reader = partial(self._follow, channel)
+                        task = keep_running(f"notify.{label(channel)}", reader, self._store)
+                        self._readers[channel] = group.create_task(task)
                 await self._changed.wait()
 
     async def _end(self, channels: set[Channel]) -> None:
@@ -64,61 +79,145 @@ class Deliveries:
             await asyncio.wait(ended)
 
     async def _follow(self, channel: Channel) -> None:
-        name = f"notify:{label(channel)}"
-        cursor = await self._store.cursor(name)
+        await _Reader(channel, self._store, self._sender, self._clock).run()
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    event: Event
+    message: Message
+    due: float
+
+
+class _Reader:
+    """One channel on its way through the journal."""
+
+    def __init__(self, channel: Channel, store: Store, sender: Sender, clock: Clock) -> None:
+        self._channel = channel
+        self._store = store
+        self._sender = sender
+        self._clock = clock
+        self._name = f"notify:{label(channel)}"
+        self._n = self._saved = self._interrupted = 0
+        self._waiting: list[_Waiting] = []
+        self._sent: deque[float] = deque(maxlen=channel.rate_limit.messages)
+
+    async def run(self) -> None:
+        await self._restore()
+        while True:
+            if self._waiting and (len(self._waiting) >= _HELD or self._next_due() <= self._clock.wall()):
+                await self._release()
+            await self._news()
+            for event in await self._store.events(self._n):
+                await self._take(event)
+            if self._n - self._saved >= _SKIPPED:
+                await self._save()
+
+    async def _restore(self) -> None:
+        cursor = await self._store.cursor(self._name)
         if cursor is None:
             # A new channel hears what happens from now on, not the whole past.
-            cursor = Cursor(name, (await self._store.span())[1])
+            cursor = Cursor(self._name, (await self._store.span())[1])
             await self._store.commit(PutCursor(cursor))
-        n, interrupted, saved = cursor.n, cursor.sending, cursor.n
-        while True:
-            await self._store.wait(n)
-            for event in await self._store.events(n):
-                message = render(event)
-                if message is not None and message.tier in channel.tiers:
-                    await self._deliver(channel, name, n, event, message, repeated=event.n == interrupted)
-                    saved = event.n
-                n = event.n
-            if n - saved >= _SKIPPED:
-                await self._store.commit(PutCursor(Cursor(name, n)))
-                saved = n
+        self._n = self._saved = cursor.n
+        self._interrupted = cursor.sending
+        for document in await self._store.documents(DOMAIN):
+            if document.id == self._name:
+                for n in document.data.get("waiting", ()):
+                    for event in await self._store.events(int(n) - 1, limit=1):
+                        self._wait_with(event)
 
-    async def _deliver(
-        self, channel: Channel, name: str, before: int, event: Event, message: Message, *, repeated: bool
-    ) -> None:
-        await self._store.commit(PutCursor(Cursor(name, before, sending=event.n)))
+    async def _news(self) -> None:
+        """Returns when there is an event, or when what waits may go."""
+        left = max(0.0, min(self._next_due() - self._clock.wall(), _LOOK)) if self._waiting else None
+        try:
+            async with asyncio.timeout(left):
+                await self._store.wait(self._n)
+        except TimeoutError:
+            return
+
+    def _next_due(self) -> float:
+        return min(one.due for one in self._waiting)
+
+    async def _take(self, event: Event) -> None:
+        message = render(event)
+        if message is None or message.tier not in self._channel.tiers:
+            self._n = event.n
+        elif event.n == self._interrupted or self._due(event, message) <= self._clock.wall():
+            await self._deliver([(event, message)], event.n)
+        else:
+            self._wait_with(event)
+            self._n = event.n
+            await self._save()
+
+    def _wait_with(self, event: Event) -> None:
+        message = render(event)
+        if message is not None:
+            self._waiting.append(_Waiting(event, message, self._due(event, message)))
+
+    def _due(self, event: Event, message: Message) -> float:
+        now = self._clock.wall()
+        return pace.due(self._channel, message.tier, event.timestamp / 1000, now, list(self._sent))
+
+    async def _release(self) -> None:
+        """What waited goes out as one message, and with it whatever waits for no other reason than it did."""
+        now = self._clock.wall()
+        tier = max((one.message.tier for one in self._waiting if one.due <= now), default=INFORMATIVE)
+        going = [one for one in self._waiting if one.message.tier <= tier]
+        await self._deliver([(one.event, one.message) for one in going], self._n)
+
+    async def _deliver(self, going: list[tuple[Event, Message]], n: int) -> None:
+        message, last = together([message for _, message in going]), going[-1][0]
+        await self._store.commit(PutCursor(Cursor(self._name, self._n, sending=last.n)))
         reach(Place.MESSAGE_MARKED)
+        repeated = last.n == self._interrupted
         body = f"{message.body}\n\n(Argus was interrupted; this may be a repetition)" if repeated else message.body
         attempt = 0
-        while not await self._sent(channel, message.title, body):
+        while not await self._taken(message.title, body):
             attempt += 1
             body = f"{message.body}\n\n(an earlier try was not confirmed; this may be a repetition)"
             if attempt == 1:
-                await self._note(name, "notification_delayed", event, message)
+                await self._store.commit(Append(self._draft("notification_delayed", going, message, attempts=1)))
             await asyncio.sleep(_BACKOFF.delay(attempt))
         reach(Place.MESSAGE_SENT)
-        draft = _draft(name, "notification_sent", event, message, attempts=attempt + 1)
-        await self._store.commit(PutCursor(Cursor(name, event.n)), Append(draft))
+        gone = {event.n for event, _ in going}
+        left = [one for one in self._waiting if one.event.n not in gone]
+        sent = Append(self._draft("notification_sent", going, message, attempts=attempt + 1))
+        await self._store.commit(PutCursor(Cursor(self._name, n)), *self._document(left), sent)
+        self._n = self._saved = n
+        self._waiting = left
+        self._sent.append(self._clock.wall())
+        # What still waits may have to wait longer now.
+        self._waiting = [replace(one, due=max(one.due, self._due(one.event, one.message))) for one in left]
 
-    async def _sent(self, channel: Channel, title: str, body: str) -> bool:
+    async def _save(self) -> None:
+        await self._store.commit(PutCursor(Cursor(self._name, self._n)), *self._document(self._waiting))
+        self._saved = self._n
+
+    def _document(self, waiting: list[_Waiting]) -> list[Write]:
+        if not waiting and not self._waiting:
+            return []
+        data = {"waiting": [one.event.n for one in waiting]}
+        return [PutDocument(Document(DOMAIN, self._name, data, live=bool(waiting)))]
+
+    async def _taken(self, title: str, body: str) -> bool:
+        url, name = self._channel.url.get_secret_value(), label(self._channel)
         try:
-            return await self._sender.send(channel.url.get_secret_value(), title, body, timeout=_TIMEOUT)
+            return await self._sender.send(url, title, body, timeout=_TIMEOUT)
         except TimeoutError:
-            log.warning("the channel %s did not take a message within %g s", label(channel), _TIMEOUT)
+            log.warning("the channel %s did not take a message within %g s", name, _TIMEOUT)
             return False
         except Exception:  # noqa: BLE001 - a plug-in for somebody's service may fail in any way; it is tried again
-            log.exception("the channel %s failed", label(channel))
+            log.exception("the channel %s failed", name)
             return False
 
-    async def _note(self, name: str, type: str, event: Event, message: Message) -> None:
-        await self._store.commit(Append(_draft(name, type, event, message, attempts=1)))
-
-
-def _draft(name: str, type: str, event: Event, message: Message, *, attempts: int) -> Draft:
-    data = {"channel": name, "about": event.id, "tier": message.tier, "title": message.title, "attempts": attempts}
-    if "incident" in event.data:
-        data["incident"] = event.data["incident"]
-    return Draft("notify", type, name, data)
+    def _draft(self, type: str, going: list[tuple[Event, Message]], message: Message, *, attempts: int) -> Draft:
+        first = going[0][0]
+        data = {"channel": self._name, "about": first.id, "tier": message.tier, "title": message.title}
+        data |= {"attempts": attempts, **({"messages": len(going)} if len(going) > 1 else {})}
+        if "incident" in first.data:
+            data["incident"] = first.data["incident"]
+        return Draft("notify", type, self._name, data)
 
 
 def label(channel: Channel) -> str:

@@ -10,7 +10,7 @@ from argus.core.units import spoken
 from argus.notify import about_agents
 from argus.notify.message import IMPORTANT, INFORMATIVE, URGENT, Message
 
-_SILENT = {"maintenance", "infrastructure event", "dependency down"}
+_SILENT = {"maintenance", "infrastructure event", "dependency down", "flapping"}
 
 
 def render(event: Event) -> Message | None:
