@@ -29,6 +29,7 @@ from argus.core.clock import SystemClock, milliseconds
 from argus.core.errors import ArgusError, Code
 from argus.core.events import Draft
 from argus.host import channels, files, identity
+from argus.host.conversations import MachineConversations
 from argus.host.launcher import MachineLauncher
 from argus.host.machine import MachineHost
 from argus.host.worktrees import GitWorktrees
@@ -200,6 +201,7 @@ def _for_agents(ground: Ground, tools: Tools, launcher: MachineLauncher, keys: K
 
     return AgentTools(
         launcher=launcher,
+        conversations=MachineConversations(),
         worktrees=GitWorktrees(home / "worktrees", tools.host.run, tools.host.outlast),
         store=tools.store,
         notes=tools.notes,

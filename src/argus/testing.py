@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 import selectors
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
 from argus.core.vital import Vital
+from argus.host.conversations import Conversation
 from argus.host.identity import Identity
 from argus.host.launching import Ended, Launch, LaunchFailed, LaunchUncertain, Running
 from argus.host.processes import NoProcess
@@ -379,3 +380,17 @@ class FakeWorktrees:
         if self.failure:
             raise WorktreeFailed(self.failure)
         self.made.append(lineage)
+
+
+class FakeConversations:
+    """What the programs of agents have written down: a test says what."""
+
+    def __init__(self) -> None:
+        self.resumable: set[str] = set()
+        self.found: list[Conversation] = []
+
+    async def can_resume(self, kind: str, id: str, env: Mapping[str, str]) -> bool:
+        return id in self.resumable
+
+    async def begun(self, kind: str, project: str, since: float, env: Mapping[str, str]) -> tuple[Conversation, ...]:
+        return tuple(one for one in self.found if one.began >= since)

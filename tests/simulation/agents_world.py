@@ -26,7 +26,7 @@ from argus.host.identity import Identity
 from argus.host.launching import Launch, Running
 from argus.store.notes import Notes
 from argus.store.sqlite import SqliteStore
-from argus.testing import Behaves, FakeAgent, FakeClock, FakeLauncher, FakeWorktrees, SimulatedLoop
+from argus.testing import Behaves, FakeAgent, FakeClock, FakeConversations, FakeLauncher, FakeWorktrees, SimulatedLoop
 from argus.timekeeper import Timekeeper
 
 HERE = "here"
@@ -138,6 +138,7 @@ class World:
             self.settings,
             Tools(
                 launcher=LifeLauncher(life, self),
+                conversations=FakeConversations(),
                 worktrees=FakeWorktrees(),
                 store=life,
                 notes=notes,

@@ -69,6 +69,8 @@ class Agent:
     """Its own word."""
     session: str = ""
     """What its program calls the conversation; a respawn resumes it."""
+    resumes: bool = False
+    """Whether it goes on with that conversation, or begins it."""
     process: Process | None = None
     seen: Stamp | None = None
     """The last beat, or the last time it was found alive."""

@@ -21,6 +21,7 @@ from argus.core.errors import ArgusError, Code
 from argus.core.vital import Vital
 from argus.host.identity import Identity
 from argus.host.launching import LaunchFailed, Running
+from argus.host.programs import LONGEST
 from argus.store.records import Act, Append, Claim, CloseAct, OpenAct, Write
 
 SPAWN = "spawn_agent"
@@ -47,6 +48,7 @@ class Starts:
             raise ArgusError(Code.INVALID_REQUEST, f"project_path: {project or 'none'} is not a folder here")
         id = self._ledger.book.first_id(config)
         folder = self._worktree(project, id) if configs[config].worktree else ""
+        self._check_task(config, task, id, folder or project)
         agent = Agent(
             id, id, 1, State.SPAWNING, 0.0,
             config=config, project=project, folder=folder, task=task, terminal=terminal,
@@ -61,13 +63,16 @@ class Starts:
         return place
 
     async def respawn(self, dead: Agent, by: str) -> Agent:
-        """The next generation of its lineage: the same config, path and task."""
+        """The next generation of its lineage: the same config, path and task; its conversation, where there is one."""
+        session = await self._conversation(dead)
         following = replace(
             dead,
             id=self._ledger.book.next_id(dead.id),
             generation=dead.generation + 1,
             tries=dead.tries + 1,
             waited=dead.wait,
+            session=session,
+            resumes=bool(session),
             process=None,
             terminal=self._waiting(dead.terminal),
             died=None,
@@ -133,6 +138,27 @@ class Starts:
         else:
             self._launches.start(agent, act, self.start(agent), config)
 
+    async def _conversation(self, dead: Agent) -> str:
+        """What the next one resumes; empty: it begins anew. Looked up now: facts outlive a restart of Argus."""
+        config, look = self._ledger.settings.configs[dead.config], self._tools.conversations
+        if not adapters.asks_what_it_left(config):
+            return dead.session
+        if dead.session and await look.can_resume(config.kind, dead.session, config.env):
+            return dead.session
+        if dead.origin is Origin.FOREIGN:
+            return ""  # it was started elsewhere, nobody knows when
+        begun = await look.begun(config.kind, dead.works_in, dead.born, config.env)
+        return adapters.own(begun, dead.task, {one.session for one in self._ledger.book})
+
+    def _check_task(self, config: str, task: str, id: str, project: str) -> None:
+        """Refused now: a start that can never work, or a resume that cannot, would be tried again and again."""
+        if "\0" in task:
+            raise ArgusError(Code.INVALID_REQUEST, "task: a program cannot be given a NUL character")
+        size = adapters.longest(self._ledger.settings.configs[config], task=task, agent_id=id, project=project)
+        if size > LONGEST:
+            said = f"task: as agents.configs.{config} passes it on it has {size} bytes; a program takes {LONGEST}"
+            raise ArgusError(Code.INVALID_REQUEST, said, bytes=size, most=LONGEST)
+
     def _waiting(self, terminal: Process | None) -> Process | None:
         """A launcher that is gone, or was stopped, does not come back for the next one."""
         if terminal is None or terminal.boot_id != self._tools.clock.boot_id:
@@ -153,7 +179,7 @@ class Starts:
             task=agent.task,
             agent_id=agent.id,
             project=agent.works_in,
-            session=agent.session if agent.generation > 1 else "",
+            session=agent.session if agent.resumes else "",
             fresh_session=agent.session or self._tools.new_session(),
         )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from argus.core.autonomy import Level
 from argus.core.clock import Clock
+from argus.host.conversations import Conversations
 from argus.host.launching import Launcher
 from argus.host.worktrees import Worktrees
 from argus.store.interface import Store
@@ -16,6 +17,7 @@ from argus.store.notes import Notes
 @dataclass(frozen=True, slots=True)
 class Tools:
     launcher: Launcher
+    conversations: Conversations
     worktrees: Worktrees
     store: Store
     notes: Notes

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_LONGEST = 128 * 1024
-"""Of one argument, with its end, on Linux."""
+LONGEST = 128 * 1024 - 1
+"""Bytes of one argument, and of one variable with its name, on Linux."""
 _SPARE = 16 * 1024
 """Of the room for arguments and environment, for what the shim adds."""
 
@@ -36,11 +36,10 @@ def problem(argv: Sequence[str], cwd: str, env: Mapping[str, str], added: Mappin
 
 
 def _too_long(argv: Sequence[str], env: Mapping[str, str]) -> str:
-    sizes = [len(os.fsencode(text)) + 1 for text in argv]
-    if sys.platform == "linux" and max(sizes) > _LONGEST:
-        return f"an argument is longer than {_LONGEST // 1024} KiB"
-    whole = sum(sizes) + sum(len(os.fsencode(name + text)) + 2 for name, text in env.items())
-    if whole + 8 * (len(argv) + len(env)) > os.sysconf("SC_ARG_MAX") - _SPARE:
+    sizes = [len(os.fsencode(text)) for text in (*argv, *(f"{name}={text}" for name, text in env.items()))]
+    if sys.platform == "linux" and max(sizes) > LONGEST:
+        return f"an argument, or a variable with its name, is longer than {LONGEST} bytes"
+    if sum(sizes) + 9 * len(sizes) > os.sysconf("SC_ARG_MAX") - _SPARE:
         return "arguments and environment are too long together"
     return ""
 

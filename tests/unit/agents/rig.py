@@ -14,7 +14,16 @@ from argus.core.events import Event
 from argus.store.notes import Notes
 from argus.store.records import OpenAct, Undecided
 from argus.store.sqlite import SqliteStore
-from argus.testing import Behaves, FakeAgent, FakeClock, FakeLauncher, FakeWorktrees, SimulatedLoop, run_simulated
+from argus.testing import (
+    Behaves,
+    FakeAgent,
+    FakeClock,
+    FakeConversations,
+    FakeLauncher,
+    FakeWorktrees,
+    SimulatedLoop,
+    run_simulated,
+)
 from argus.timekeeper import Timekeeper
 
 
@@ -54,6 +63,7 @@ class Rig:
         self.loop = loop
         self.clock = FakeClock(loop)
         self.launcher = FakeLauncher()
+        self.conversations = FakeConversations()
         self.worktrees = FakeWorktrees()
         self.launcher.programs = {"work": Behaves(), "crash": Behaves(1.0, 1), "finish": Behaves(60.0)}
         self.store = Store(SqliteStore(None, clock=self.clock, inline=True))
@@ -91,6 +101,7 @@ class Rig:
     def _tools(self, notes: Notes, timekeeper: Timekeeper) -> Tools:
         return Tools(
             launcher=self.launcher,
+            conversations=self.conversations,
             worktrees=self.worktrees,
             store=self.store,
             notes=notes,

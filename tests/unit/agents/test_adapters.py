@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from argus.agents import adapters
 from argus.agents.settings import AgentConfig, Agents
+from argus.host.conversations import Conversation
 
 
 def config(*command: str, **more: Any) -> AgentConfig:
@@ -58,10 +59,84 @@ def test_claude_that_names_its_session_itself_is_left_alone() -> None:
     assert start(config("claude", "--session-id={{session}}")).argv == ("claude", "--session-id=s-new")
 
 
+@pytest.mark.parametrize(
+    ("command", "resumed"),
+    [
+        (["{{task}}"], ["resume", "s-old", "TASK"]),
+        (["exec", "-s", "read-only", "{{task}}"], ["exec", "-s", "read-only", "resume", "s-old", "TASK"]),
+        (["exec", "--", "{{task}}"], ["exec", "resume", "s-old", "--", "TASK"]),
+        (["{{task}}", "--search"], ["resume", "s-old", "TASK", "--search"]),
+        (["exec"], ["exec", "resume", "s-old"]),
+    ],
+    ids=["in-a-terminal", "headless", "behind-a-dash", "options-behind", "task-in-the-environment"],
+)
+def test_codex_works_by_itself_and_resumes_what_it_began(command: list[str], resumed: list[str]) -> None:
+    codex, alone = config("/opt/codex", *command), ("/opt/codex", "-c", "features.daemon_auto_start=false")
+    begun = start(codex)
+    assert begun.argv == (*alone, *[one.replace("{{task}}", "mend it") for one in command])
+    assert begun.session == "", "it names its conversation itself"
+    again = start(codex, session="s-old")
+    assert again.argv == (*alone, *[one.replace("TASK", adapters.CONTINUE + "mend it") for one in resumed])
+    assert again.session == "s-old"
+
+
+def test_codex_that_is_told_about_its_daemon_is_left_alone() -> None:
+    assert start(config("codex", "--enable", "daemon_auto_start")).argv == ("codex", "--enable", "daemon_auto_start")
+
+
+@pytest.mark.parametrize("program", ["claude", "codex"])
+def test_a_task_that_begins_with_a_dash_is_no_option(program: str) -> None:
+    assert start(config(program, "-p", "{{task}}"), "- mend it").argv[-3:] == ("-p", "--", "- mend it")
+    assert start(config(program, "-p", "--", "{{task}}"), "- mend it").argv[-3:] == ("-p", "--", "- mend it")
+    assert start(config("run", "{{task}}"), "- mend it").argv == ("run", "- mend it")
+
+
+@pytest.mark.parametrize(
+    ("begun", "is_own"),
+    [
+        ([("a", "mend it")], "a"),
+        ([("a", "<context>", "mend it\n"), ("b", "another task")], "a"),
+        ([("a", "Your task: mend it")], "a"),
+        ([("a", "another task")], ""),
+        ([("a", "mend it"), ("b", "mend it")], ""),
+        ([("a", "mend it"), ("taken", "mend it")], "a"),
+        ([("taken", "mend it")], ""),
+        ([], ""),
+    ],
+    ids=[
+        "the-one-that-was-asked-for-its-task",
+        "among-others",
+        "inside-a-prompt",
+        "not-a-person's-beside-it",
+        "not-one-of-two-that-may-be",
+        "not-that-of-another-agent",
+        "not-only-that-of-another-agent",
+        "none",
+    ],
+)
+def test_a_conversation_is_an_agents_own_when_nobody_else_could_have_begun_it(
+    begun: list[tuple[str, ...]], is_own: str
+) -> None:
+    found = [Conversation(id, 0.0, tuple(prompts)) for id, *prompts in begun]
+    assert adapters.own(found, " mend it\n", {"", "taken"}) == is_own
+
+
+def test_a_task_of_blanks_names_no_conversation() -> None:
+    assert adapters.own([Conversation("a", 0.0, ("anything",))], " \n", set()) == ""
+
+
+def test_the_longest_argument_is_that_of_a_resume_and_a_variable_counts_with_its_name() -> None:
+    def longest(*command: str) -> int:
+        return adapters.longest(config(*command), task="é" * 100, agent_id="team-a001", project="/work")
+
+    assert longest("claude", "{{task}}") == 200 + len(adapters.CONTINUE)
+    assert longest("run", "{{task}}") == 200 + len("ARGUS_TASK=")
+
+
 def test_what_is_given_for_a_resume_is_used_for_one() -> None:
-    resuming = config("codex", "{{task}}", resume=["codex", "resume", "{{session}}", "{{task}}"])
-    assert start(resuming).argv == ("codex", "mend it")
-    assert start(resuming, session="s-old").argv == ("codex", "resume", "s-old", "mend it")
+    resuming = config("run", "{{task}}", "{{session}}", resume=["run", "--again={{session}}", "{{task}}"])
+    assert start(resuming).argv == ("run", "mend it", "s-new")
+    assert start(resuming, session="s-old").argv == ("run", "--again=s-old", "mend it")
 
 
 def test_an_agent_without_a_session_begins_anew() -> None:

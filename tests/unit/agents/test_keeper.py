@@ -9,6 +9,8 @@ from argus.agents.messages import Beat
 from argus.core.autonomy import Level
 from argus.core.errors import ArgusError
 from argus.core.vital import Vital
+from argus.host.conversations import Conversation
+from argus.host.programs import LONGEST
 from argus.testing import Behaves
 
 
@@ -469,3 +471,82 @@ async def test_an_approved_stop_reaches_whoever_goes_on_with_the_task_by_then(ri
     rig.process("team-work002").exit(1)
     await rig.passes(600)
     assert rig.living == []
+
+
+@simulated
+async def test_claude_resumes_what_it_wrote_down_and_else_begins_anew_under_a_new_session(rig: Rig):
+    rig.launcher.programs["claude"] = Behaves()
+    rig.configs["claude"] = "claude"
+    rig.respawn = {"backoff": "0s"}
+    await rig.start()
+    first = rig.process(await rig.spawn("claude"))
+    session = first.launch.argv[2]
+    assert first.launch.argv[1] == "--session-id"
+    first.exit(137)  # before it wrote anything: it would not resume that, nor begin it again under that id
+    await rig.passes(1)
+    second = rig.process("team-claude002")
+    assert second.launch.argv[1] == "--session-id"
+    assert second.launch.argv[2] != session
+    rig.conversations.resumable = {second.launch.argv[2]}
+    second.exit(137)
+    await rig.passes(1)
+    assert rig.process("team-claude003").launch.argv[1:3] == ("--resume", second.launch.argv[2])
+    await rig.kill()
+    rig.conversations.resumable = set()
+    await rig.start()
+    await rig.passes(1)
+    assert rig.living == ["team-claude003"]
+    assert (await rig.recorded("team-claude003"))["session"] == second.launch.argv[2]
+
+
+@simulated
+async def test_how_a_start_was_decided_outlives_the_argus_that_decided_it(rig: Rig):
+    """The conversation grows as soon as the agent runs: looked up again, a start would turn into a resume."""
+    rig.launcher.programs["claude"] = Behaves()
+    rig.configs["claude"] = "claude"
+    rig.respawn = {"backoff": "0s"}
+    await rig.start()
+    first = rig.process(await rig.spawn("claude"))
+    rig.launcher.start_takes = 5.0
+    first.exit(137)
+    await rig.passes(1)
+    await rig.kill()
+    rig.conversations.resumable = {(await rig.recorded("team-claude002"))["session"]}
+    await rig.start()
+    await rig.passes(10)
+    assert rig.process("team-claude002").launch.argv[1] == "--session-id"
+    assert rig.living == ["team-claude002"]
+
+
+@simulated
+async def test_codex_resumes_the_conversation_that_it_began_for_its_task(rig: Rig):
+    rig.launcher.programs["codex"] = Behaves()
+    rig.configs["codex"] = "codex"
+    rig.respawn = {"backoff": "0s"}
+    await rig.start()
+    rig.conversations.found = [Conversation("old", rig.clock.wall() - 60, ("mend it",))]
+    one, other = await rig.spawn("codex"), await rig.spawn("codex")
+    rig.conversations.found.append(Conversation("new", rig.clock.wall(), ("mend it",)))
+    rig.process(one).exit(137)
+    await rig.passes(1)
+    assert rig.process("team-codex003").launch.argv[3:5] == ("resume", "new")
+    rig.process(other).exit(137)  # "new" began after it did, too, and is another's now
+    await rig.passes(1)
+    assert rig.process("team-codex004").launch.argv[3:] == ("mend it",)
+    rig.conversations.resumable = {"new"}
+    rig.process("team-codex003").exit(137)
+    await rig.passes(1)
+    assert rig.process("team-codex005").launch.argv[3:5] == ("resume", "new")
+
+
+@simulated
+async def test_a_task_that_no_program_could_be_given_is_refused_at_once(rig: Rig):
+    await rig.start()
+    fits = "é" * ((LONGEST - len("ARGUS_TASK=")) // 2)
+    await rig.crew.spawn("work", "/project", fits, "me")
+    for task in (fits + "éé", "a\0b"):
+        with pytest.raises(ArgusError) as refused:
+            await rig.crew.spawn("work", "/project", task, "me")
+        assert refused.value.code == "INVALID_REQUEST"
+    await rig.passes(1)
+    assert len(rig.ever) == 1
