@@ -48,7 +48,7 @@ class AgentConfig(Section):
 
     command: Argv = Field(description="The program and its arguments; without {{task}} the task is in ARGUS_TASK.")
     resume: Argv | None = Field(
-        default=None, description="The same for a respawn that goes on with {{session}}; else command."
+        default=None, description="For a respawn that goes on with {{session}}; else what the kind of agent needs."
     )
     agent: Literal["claude", "codex", "plain"] | None = Field(
         default=None, description="What kind of agent it is; by default told from the program's name."
