@@ -238,3 +238,16 @@ def test_what_cannot_be_started_is_said_and_what_is_gone_is_escalated(crew: Crew
     os.kill(agent["pid"], signal.SIGKILL)
     assert argus.wait_for("agent_escalated").data["gate"] == "project path is gone"
     assert len(crew.started()) == 1
+
+
+def test_a_task_that_no_program_could_take_is_refused_at_once(crew: Crew) -> None:
+    argus = crew.argus
+    crew.configure()
+    argus.up()
+    fits = "é" * 65_530  # 131,060 bytes: with its name as a variable, the most that Linux takes
+    for task in (fits + "é", "x" * 150_000, "nothing\0here"):
+        refused = argus.rest("POST", "/api/agents/spawn", {"config_name": "SNTGreen", "task": task})
+        assert (refused.status, refused.error["code"]) == (400, "INVALID_REQUEST")
+    assert crew.states() == {}
+    assert crew.spawn(fits)["current_task"] == fits
+    assert [task for _, _, task in crew.started()] == [fits]
