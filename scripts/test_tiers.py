@@ -5,8 +5,9 @@
 Only the standard library, so that it runs before anything else does.
 
 - A tier whose folder does not exist is not listed. A folder without tests is fine.
-- A tier may need programs (see TIERS). As root on Debian a missing one is installed; otherwise the tier, or what in
-  it needs the program, is skipped and the reason is printed at the end. With CI=true a skipped tier fails the run.
+- A tier may need programs (see TIERS). As root on Debian a missing one is installed; one that npm brings, by npm, into
+  .venv; otherwise the tier, or what in it needs the program, is skipped and the reason is printed at the end. With
+  CI=true a skipped tier fails the run.
 - Tests get a fresh TMPDIR, removed at the end. A process that outlives its tier is listed, killed, and a failure.
 - The last line counts tests. A failure that is no test (a check, a leftover process, pytest itself) counts as one
   failed, a skipped tier as one skipped: "0 failed" always means that the run passed.
@@ -33,6 +34,7 @@ from types import FrameType
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORD = ROOT / ".trace.jsonl"
+AGENTS = ROOT / ".venv" / "agents"
 MARKER = "ARGUS_TEST_RUN"
 GRACE = 3.0  # seconds in which a process may still be on its way out when its tier has ended
 NO_TESTS = 5  # pytest's exit code for "nothing was collected"
@@ -40,12 +42,17 @@ NO_TESTS = 5  # pytest's exit code for "nothing was collected"
 
 @dataclass(frozen=True)
 class Need:
-    """A program a tier cannot do without, and the Debian package that brings it."""
+    """A program a tier cannot do without, and the Debian package that brings it, or the package of npm."""
 
     program: str
     package: str
     partly: bool = False  # only some tests need it: without it these skip themselves, and the others run
     places: tuple[str, ...] = ()  # where to look besides PATH; patterns such as "/usr/lib/postgresql/*/bin"
+    npm: str = ""  # the version of the package of npm: only this one will do, whatever else is on the PATH
+
+    @property
+    def folder(self) -> Path:
+        return AGENTS / f"{self.program}-{self.npm}"
 
 
 @dataclass(frozen=True)
@@ -60,12 +67,14 @@ TMUX = Need(program="tmux", package="tmux", partly=True)
 POSTGRES = Need(program="postgres", package="postgresql", places=("/usr/lib/postgresql/*/bin",), partly=True)
 CHROMIUM = Need(program="chromium", package="chromium", partly=True)
 FAKETIME = Need(program="faketime", package="faketime", partly=True)
+CLAUDE = Need(program="claude", package="@anthropic-ai/claude-code", npm="2.1.325", partly=True)
+CODEX = Need(program="codex", package="@openai/codex", npm="0.166.0", partly=True)
 
 TIERS = (
     Tier("unit", "tests/unit", workers=2),
     Tier("contract", "tests/contract", needs=(POSTGRES, TMUX)),
     Tier("integration", "tests/integration", needs=(POSTGRES, TMUX)),
-    Tier("acceptance", "tests/acceptance", workers=2, needs=(POSTGRES, FAKETIME, CHROMIUM)),
+    Tier("acceptance", "tests/acceptance", workers=2, needs=(POSTGRES, FAKETIME, CHROMIUM, TMUX, CLAUDE, CODEX)),
     Tier("simulation", "tests/simulation"),
 )
 
@@ -93,6 +102,8 @@ class Outcome:
 
 
 def find(need: Need) -> str | None:
+    if need.npm:
+        return shutil.which(need.program, path=str(need.folder / "node_modules" / ".bin"))
     places = [os.environ.get("PATH", os.defpath), "/usr/local/sbin", "/usr/sbin", "/sbin"]
     places += [place for pattern in need.places for place in sorted(glob.glob(pattern), reverse=True)]
     return shutil.which(need.program, path=os.pathsep.join(places))
@@ -120,6 +131,8 @@ def provide(need: Need) -> str | None:
     """Makes sure the program is there; None, or the reason why it is not."""
     if find(need):
         return None
+    if need.npm:
+        return npm_install(need)
     if os.geteuid() != 0 or not shutil.which("apt-get"):
         return f"{need.program} is missing (Debian: apt-get install {need.package})"
     print(f"Installing {need.package}, which brings {need.program} ...", flush=True)
@@ -128,6 +141,42 @@ def provide(need: Need) -> str | None:
         print(said)
         return f"{need.program} is missing, and {need.package} could not be installed"
     return None if find(need) else f"{need.program} is missing, though {need.package} is installed"
+
+
+def npm_install(need: Need) -> str | None:
+    """Into a folder of its version, whole or not at all; None, or the reason why not."""
+    npm = shutil.which("npm")
+    if npm is None:
+        return f"{need.program} is missing, and so is npm, which would bring it"
+    print(f"Installing {need.package}@{need.npm}, which brings {need.program} ...", flush=True)
+    AGENTS.mkdir(parents=True, exist_ok=True)
+    new = Path(tempfile.mkdtemp(prefix=".new-", dir=AGENTS))
+    package, program = f"{need.package}@{need.npm}", str(new / "node_modules" / ".bin" / need.program)
+    install = [npm, "install", f"--prefix={new}", "--no-audit", "--no-fund", "--fetch-retries=1", package]
+    try:
+        # It may be there and not run: a version of node that is too old, a part for another machine.
+        for command in (install, [program, "--version"]):
+            done = subprocess.run(
+                command,
+                cwd=new,
+                env=os.environ if command is install else {**os.environ, "HOME": str(new)},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                timeout=600,
+            )
+            if done.returncode:
+                print(done.stdout.strip()[-2000:])
+                return f"{need.program} is missing, and {package} could not be installed"
+        for old in AGENTS.glob(f"{need.program}-*"):
+            remove(old)
+        new.rename(need.folder)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"{need.program} is missing, and {package} could not be installed: {error}"
+    finally:
+        remove(new)
+    return None
 
 
 # --- processes ------------------------------------------------------------------------------------------------------
@@ -265,7 +314,7 @@ def run_tier(tier: Tier, scratch: Path, strict: bool) -> Outcome:
         "TMPDIR": str(scratch / "t"),
         "ARGUS_TRACE": str(scratch / "trace.jsonl"),
     }
-    places = [str(Path(program).parent) for need in tier.needs if (program := find(need))]
+    places = [str(Path(program).parent) for need in tier.needs if not need.npm and (program := find(need))]
     environment["PATH"] = os.pathsep.join(dict.fromkeys([environment.get("PATH", os.defpath), *places]))
     command = [sys.executable, "-m", "pytest", "-q", f"--junit-xml={report}", tier.path]
     if tier.workers:
