@@ -199,6 +199,7 @@ def test_ctrl_z_gives_the_shell_back_and_fg_goes_on(desk: Desk) -> None:
 def test_a_terminal_that_no_shell_waits_at_lets_a_stopped_agent_go_on(desk: Desk) -> None:
     desk.configure()
     screen = desk.screen()
+    desk.noted("started")  # stopped before, it could not note that it goes on
     desk.alive()
     screen.type("\x1a")
     desk.noted("continued")
