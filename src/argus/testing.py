@@ -97,6 +97,7 @@ class Answers:
     failure: Failure | None = None
     hangs: bool = False
     latency: float = 0.001
+    tls_expires: float | None = None
 
 
 class FakeHost:
@@ -112,7 +113,7 @@ class FakeHost:
         port = parts.port or (443 if parts.scheme == "https" else 80)
         answers = self.ports.get(port, Answers(failure=Failure.REFUSED))
         await self._reach(answers, timeout)
-        return HttpReply(answers.status, answers.latency, answers.body[: request.body_limit])
+        return HttpReply(answers.status, answers.latency, answers.body[: request.body_limit], answers.tls_expires)
 
     async def tcp(self, host: str, port: int, *, timeout: float) -> float:
         answers = self.ports.get(port, Answers(failure=Failure.REFUSED))

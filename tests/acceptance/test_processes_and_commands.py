@@ -13,6 +13,7 @@ from tests.acceptance.harness import Argus, WebServer, eventually
 QUICK: dict[str, Any] = {"interval": "200ms", "timeout": "5s"}
 
 
+@pytest.mark.req("INFRA-01.4")
 def test_a_killed_process_is_found_by_its_pid_file_and_restarted(argus: Argus, web: WebServer) -> None:
     entry = {"name": "web", "type": "process", "pidFile": str(argus.folder / "web.pid"), **QUICK}
     argus.configure([{**entry, "restart": {"command": web.script("repair")}}])
@@ -56,6 +57,7 @@ def test_a_command_that_ends_with_0_means_up(argus: Argus) -> None:
     eventually(lambda: not [one for one in argus.marked() if one.name() == "sleep"], "no check is left running")
 
 
+@pytest.mark.req("INFRA-02.5")
 @pytest.mark.parametrize("key", ["pidFile", "processName"])
 def test_argus_itself_is_refused(argus: Argus, key: str) -> None:
     own = argus.folder / "own.pid"

@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute, Match, Route
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as Connection
 
-from argus.api import openapi, rest
+from argus.api import metrics, openapi, rest
 from argus.api.answers import Errors, json_response
 from argus.api.docs import page as docs_page
 from argus.api.guard import CALLER, COOKIE, Guard, Keys
@@ -68,6 +68,7 @@ def build(house: House, keys: Keys, errors: Errors, stopping: asyncio.Event, hos
         Route("/login", _login(keys, errors)),
         Route("/openapi.json", _Reading(_answer(lambda: json_response(openapi.document()))), methods=["GET"]),
         Route("/docs", _Reading(_answer(lambda: HTMLResponse(docs_page(), headers=_PAGE_HEADERS))), methods=["GET"]),
+        Route("/metrics", _Reading(_answer(lambda: Response(metrics.text(house), media_type=metrics.TYPE)))),
         Route("/api/events", _Reading(EventStream(house.store, house.live, house.clock, errors, stopping))),
         Route("/mcp", _Reading(door.http)),
         Route("/mcp/stdio", _Reading(door.stdio), methods=["POST"]),

@@ -29,7 +29,11 @@ _READS = (Code.STORE_UNAVAILABLE,)
 
 def document() -> dict[str, Any]:
     schemas: dict[str, Any] = {**_error_schemas(), "Health": _health_schema()}
-    paths: dict[str, dict[str, Any]] = {"/healthz": {"get": _health()}, "/api/events": {"get": _events()}}
+    paths: dict[str, dict[str, Any]] = {
+        "/healthz": {"get": _health()},
+        "/metrics": {"get": _metrics()},
+        "/api/events": {"get": _events()},
+    }
     for one in OPERATIONS:
         paths.setdefault(one.path, {})[one.method.lower()] = _describe(one, schemas)
     return {
@@ -155,6 +159,16 @@ def _health() -> dict[str, Any]:
         "summary": "Whether Argus runs.",
         "security": [],
         "responses": {"200": {"description": "It runs.", "content": content}, **_errors(_UNASKED)},
+    }
+
+
+def _metrics() -> dict[str, Any]:
+    content = {"text/plain": {"schema": {"type": "string"}}}
+    return {
+        "operationId": "metrics",
+        "tags": [_WHOLE],
+        "summary": "Metrics in Prometheus' text format.",
+        "responses": {"200": {"description": "As they are now.", "content": content}, **_errors(_ALWAYS)},
     }
 
 

@@ -112,6 +112,11 @@ def _settled(data: Mapping[str, Any], timestamp: int) -> Message:
     return Message(INFORMATIVE, f"SERVICE SETTLED: {data['service']}", f"It is {data['to']}")
 
 
+def _certificate(data: Mapping[str, Any], timestamp: int) -> Message:
+    text = f"It ends in {spoken(data['leftSeconds'])} ({data['expires']})"
+    return Message(IMPORTANT, f"CERTIFICATE ENDS SOON: {data['service']}", text)
+
+
 _TEXTS: dict[str, Callable[[Mapping[str, Any], int], Message | None]] = {
     **about_agents.TEXTS,
     "services:service_down": _down,
@@ -120,6 +125,7 @@ _TEXTS: dict[str, Callable[[Mapping[str, Any], int], Message | None]] = {
     "services:service_recovered": _recovered,
     "services:service_flapping": _flapping,
     "services:service_settled": _settled,
+    "services:certificate_ends_soon": _certificate,
     "services:infrastructure_event": _infrastructure,
     "services:infrastructure_event_ended": _infrastructure_ended,
     "services:witness_failed": _own_fault,

@@ -34,6 +34,7 @@ class ServiceView(Answer):
     code: str | None = Field(description="The error code of the last failure")
     flapping: bool = Field(description="It goes up and down; it is not restarted until it has settled")
     failures: int = Field(description="Consecutive failures")
+    tls_expires: str | None = Field(description="When the certificate ends that it showed")
     last_check: str | None
     place: str
     port: int | None

@@ -43,6 +43,8 @@ class Seen:
     cause: str = ""
     detail: str = ""
     code: str | None = None
+    tls_expires: float | None = None
+    """When the certificate ends that it showed, as wall time."""
 
 
 @dataclass(frozen=True, slots=True)

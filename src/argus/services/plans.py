@@ -12,6 +12,7 @@ from typing import Any
 from argus.core.clock import stamp
 from argus.core.failpoints import Place, reach
 from argus.services import policy, reports, windows
+from argus.services.certificates import Certificates
 from argus.services.checks.base import Service
 from argus.services.correlation import Correlator
 from argus.services.model import Flapping, Health, Outage, Status
@@ -45,6 +46,7 @@ class Planner:
         correlator: Correlator,
         pauses: Pauses,
         spending: Spending,
+        certificates: Certificates,
     ) -> None:
         self.settings = settings
         self._tools = tools
@@ -52,6 +54,7 @@ class Planner:
         self._correlator = correlator
         self._pauses = pauses
         self._spending = spending
+        self._certificates = certificates
 
     # What a reading comes to.
 
@@ -63,7 +66,7 @@ class Planner:
             plan = self._recovery(service, judged, health.outage)
         else:
             plan = self._plain(service, health, judged)
-        return replace(plan, writes=(*news, *plan.writes))
+        return replace(plan, writes=(*news, *self._certificates.news(service, judged), *plan.writes))
 
     def is_confirmed(self, service: Service, judged: Health) -> bool:
         """Down, and seen so just now: what could not be looked at, or has begun to answer, calls for no act."""

@@ -140,6 +140,11 @@ def settled(service: Service, flapping: Flapping, status: Status) -> Draft:
     return Draft(CHANNEL, "service_settled", service.name, data)
 
 
+def certificate_ends(service: Service, expires: float, left: float) -> Draft:
+    data = {"service": service.name, "expires": rfc3339(expires), "leftSeconds": round(max(0.0, left))}
+    return Draft(CHANNEL, "certificate_ends_soon", service.name, data)
+
+
 def infrastructure_event(incident: str, names: list[str], witness: str) -> Draft:
     data = {"incident": incident, "services": names, "witness": witness, "code": "INFRASTRUCTURE_EVENT"}
     return Draft(CHANNEL, "infrastructure_event", "", data)

@@ -20,6 +20,7 @@ async def restore(reconciler: Reconciler, tools: Tools) -> None:
             healths[name] = replace(healths[name], recorded=Status(condition.state), since=condition.since)
     await reconciler.spending.restore()
     await reconciler.pauses.restore()
+    await reconciler.certificates.restore()
     for incident in await store.incidents(open_only=True, limit=100_000):
         await _restore_incident(reconciler, incident, tools)
     for act in await store.open_acts():

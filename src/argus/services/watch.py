@@ -215,6 +215,7 @@ def describe(watch: Watch, name: str, now_wall: float) -> dict[str, object]:
         "code": seen.code if seen else None,
         "failures": health.failures,
         "flapping": health.flapping is not None,
+        "tlsExpires": rfc3339(seen.tls_expires) if seen and seen.tls_expires else None,
         "lastCheck": rfc3339(health.last.wall) if health.last else None,
         "place": service.place,
         "port": service.port_number,

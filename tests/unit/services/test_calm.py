@@ -1,4 +1,4 @@
-"""Flapping, maintenance by the calendar, and a budget of one's own: the reconciler unchanged, on simulated time."""
+"""Flapping, maintenance by the calendar, a budget of one's own, certificates: the reconciler on simulated time."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from tests.unit.services.test_reconciler import MINUTE, Rig, simulated
 
 from argus.services.model import Gate
 from argus.services.settings import Health as Settings
+from argus.testing import Answers
 
 
 async def flaps(rig: Rig, name: str, times: int) -> None:
@@ -140,3 +141,24 @@ async def test_three_successes_end_an_outage_where_that_is_asked_for(rig: Rig):
     assert await rig.said("service_recovered") == []
     await rig.passes(2 * MINUTE)
     assert await rig.said("service_recovered") == ["service_recovered"]
+
+
+@simulated
+async def test_a_certificate_that_ends_soon_is_told_once_and_another_one_anew(rig: Rig):
+    rig.registry("api")
+    day = 24 * 60 * MINUTE
+    ends = rig.clock.wall() + 14 * day + 30 * MINUTE
+    rig.host.ports[rig.ports["api"]] = Answers(tls_expires=ends)
+    await rig.start()
+    await rig.passes(20 * MINUTE)
+    assert await rig.said("certificate_ends_soon") == []
+    await rig.passes(20 * MINUTE)
+    await rig.kill()
+    await rig.start()
+    await rig.passes(20 * MINUTE)
+    assert await rig.said("certificate_ends_soon") == ["certificate_ends_soon"]
+    rig.host.ports[rig.ports["api"]] = Answers(tls_expires=ends + day / 24)
+    await rig.passes(5 * MINUTE)
+    assert len(await rig.said("certificate_ends_soon")) == 1
+    await rig.passes(60 * MINUTE)
+    assert len(await rig.said("certificate_ends_soon")) == 2

@@ -31,6 +31,7 @@ STOPPED = """{
 """
 
 
+@pytest.mark.req("INFRA-01.4")
 @pytest.mark.parametrize(
     ("ran", "status", "detail"),
     [
@@ -66,6 +67,7 @@ def shown(active: str, sub: str, pid: int = 0, result: str = "success", load: st
     return Ran(0, text, 0.0)
 
 
+@pytest.mark.req("INFRA-01.4")
 @pytest.mark.parametrize(
     ("ran", "status", "detail"),
     [
@@ -104,7 +106,7 @@ def service(**keys: object) -> ProcessService:
     return one
 
 
-@pytest.mark.req("INFRA-02.2")
+@pytest.mark.req("INFRA-02.1")
 async def test_a_launchd_job_is_kickstarted_in_the_users_own_domain():
     host, one = FakeHost(), service(launchdLabel="com.xmr-miner")
     assert one.restart is not None

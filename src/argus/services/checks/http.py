@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 
-from argus.host.seam import Host, HttpRequest, ProbeFailed
+from argus.host.seam import Host, HttpReply, HttpRequest, ProbeFailed
 from argus.services.checks.base import Service
 from argus.services.model import Seen, Status
 
@@ -65,6 +66,9 @@ class HttpService(Service):
             reply = await host.http(HttpRequest(self.url, self.method, self.headers, wanted), timeout=self.timeout)
         except ProbeFailed as failure:
             return self.failed(failure)
+        return replace(self._judged(reply), tls_expires=reply.tls_expires)
+
+    def _judged(self, reply: HttpReply) -> Seen:
         answered = f"HTTP {reply.status}"
         if self.expect_status is not None and reply.status != self.expect_status:
             detail = f"{answered}, expected {self.expect_status}"
