@@ -117,8 +117,13 @@ def wait_for(folder: Path) -> Daemon | None:
     return None
 
 
-def ask(config: str | None, method: str, target: str, body: Any = None, *, timeout: float = TIMEOUT) -> Any:
-    daemon = find_or_start(config)
+def ask(
+    config: str | None, method: str, target: str, body: Any = None, *, timeout: float = TIMEOUT, start: bool = True
+) -> Any:
+    """`start`: a daemon, where there is none."""
+    daemon = find_or_start(config) if start else running(home.folder(os.environ))
+    if daemon is None:
+        raise ArgusError(Code.NO_DAEMON, "no Argus runs on this state folder")
     secret = token(home.folder(os.environ))
     try:
         status, answer = request(daemon.host, daemon.port, secret, method, target, body, timeout=timeout)

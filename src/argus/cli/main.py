@@ -38,7 +38,8 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         verb = self._prefix + name
         if verb in VERBS:
-            return _command(name, VERBS[verb])
+            made = _command(name, VERBS[verb])
+            return _watchable(made) if verb == "status" else made
         if any(other.startswith(verb + " ") for other in VERBS):
             return Verbs(
                 f"{verb} ",
@@ -105,6 +106,24 @@ def _command(name: str, operations: list[dict[str, Any]]) -> click.Command:
         _run(operations, said, verb, as_json or bool(group and group.params.get("as_json")))
 
     return click.Command(name, params=[*params, _json_option()], callback=callback, help=operations[-1]["help"])
+
+
+def _watchable(command: click.Command) -> click.Command:
+    show = command.callback
+    option = click.Option(["--watch"], is_flag=True, help="Stay, and show every change; q quits.")
+    assert show is not None
+
+    def callback(watch: bool, **given: Any) -> None:
+        if not watch:
+            show(**given)
+        elif given["as_json"]:
+            raise click.UsageError("--watch is for people; argus events --follow --json is for programs")
+        else:
+            from argus.cli.watching import watch as stay
+
+            stay(_config())
+
+    return click.Command(command.name, params=[option, *command.params], callback=callback, help=command.help)
 
 
 def _option(field: dict[str, Any]) -> click.Option:

@@ -58,14 +58,14 @@ def _services(services: list[dict[str, Any]]) -> str:
         notes += [f"held back: {one['gate']}"] if one["gate"] and not one["repairing"] else []
         notes += [f"paused until {one['pausedUntil']}"] if one["pausedUntil"] else []
         failures = str(one["failures"] or "")
-        row = [clean(one["name"]), one["state"], latency, _percent(one["uptime"]["24h"]), failures]
+        row = [clean(one["name"]), one["state"], latency, percent(one["uptime"]["24h"]), failures]
         row.append(clean("; ".join(notes)))
         plain.append(row)
         coloured.append([row[0], _coloured(row[1]), *row[2:]])
     return _table(coloured, plain)
 
 
-def _percent(share: float | None) -> str:
+def percent(share: float | None) -> str:
     # Down, not to the nearest: 100 % means that every single check found it alive.
     return "" if share is None else f"{int(share * 10_000) / 100:g} %"
 
@@ -163,22 +163,22 @@ def _crew(agents: list[dict[str, Any]]) -> str:
     for one in agents:
         notes = [clean(one["reason"])] if one["reason"] else []
         notes += [f"held back: {clean(one['gate'])}"] if one["gate"] else []
-        seen = "" if one["age_seconds"] is None else f"{_lasting(one['age_seconds'])} ago"
+        seen = "" if one["age_seconds"] is None else f"{lasting(one['age_seconds'])} ago"
         row = [clean(one["agent_id"]), clean(one["state"]), str(one["generation"]), seen, str(one["pid"] or "")]
-        row += [_first_line(one["current_task"]), "; ".join(notes)]
+        row += [first_line(one["current_task"]), "; ".join(notes)]
         plain.append(row)
         coloured.append([row[0], _coloured(row[1]), *row[2:]])
     return _table(coloured, plain)
 
 
-def _first_line(task: str) -> str:
+def first_line(task: str) -> str:
     lines = task.strip().splitlines() or [""]
     first = clean(lines[0])
     whole = len(lines) == 1 and len(first) <= _TASK
     return first if whole else f"{first[: _TASK - 1].rstrip()}…"
 
 
-def _lasting(seconds: float) -> str:
+def lasting(seconds: float) -> str:
     for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
         if seconds >= size:
             return f"{int(seconds // size)} {unit}"

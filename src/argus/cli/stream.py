@@ -16,13 +16,15 @@ from argus.core.errors import ArgusError, Code
 
 
 def events(
-    config: str | None, *, follow: bool, last: int, after: str | None, channel: str | None
+    config: str | None, *, follow: bool, last: int, after: str | None, channel: str | None, live: bool = False
 ) -> Iterator[dict[str, Any]]:
     position, begun = after, False
     while True:
         query = {"follow": "true" if follow else "false", **({"after": position} if position else {"last": str(last)})}
         if channel:
             query["channel"] = channel
+        if live:
+            query["live"] = "true"
         # Only the first time: one that a person stopped meanwhile is waited for, not started.
         daemon = running(home.folder(os.environ)) if begun else find_or_start(config)
         begun = True
