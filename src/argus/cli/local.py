@@ -100,6 +100,54 @@ def down(as_json: bool) -> None:
 
 
 @click.command()
+@click.argument("file", default="argus.yaml")
+@click.option("--restartable", is_flag=True, help="Let Argus restart what systemd, launchd or docker can restart.")
+@click.option("--force", is_flag=True, help="Replace a file that is there; it is kept as FILE.before.")
+@click.option("--print", "shown", is_flag=True, help="Print it, and write nothing.")
+@_json
+def init(file: str, restartable: bool, force: bool, shown: bool, as_json: bool) -> None:
+    """Look around (ports, containers, units, agents) and write a first configuration.
+
+    Commented, with autonomy observe; nothing is restartable unless --restartable says so.
+    """
+    import asyncio
+
+    from argus import config as configuration
+    from argus import initial
+    from argus.host.survey import survey
+
+    path = Path(file).absolute()
+    if not shown and not force and (path.exists() or path.is_symlink()):
+        raise ArgusError(Code.CONFLICT, f"{path} is there already; --force replaces it, --print writes nothing")
+    found = asyncio.run(survey())
+    text = initial.render(found, own_port=configuration.Config().server.port, restartable=restartable)
+    services = configuration.read(text, str(path)).health.services
+    if shown:
+        click.echo(text, nl=False)
+        return
+    _write_config(path, text)
+    counts = {"ports": len(found.ports), "containers": len(found.containers), "units": len(found.units)}
+    if as_json:
+        click.echo(json.dumps({"file": str(path), "services": [one.name for one in services], "found": counts}))
+        return
+    click.echo(
+        f"{path}: {len(services)} services, autonomy observe. Read it, then: argus up --detach (or argus reload)"
+    )
+
+
+def _write_config(path: Path, text: str) -> None:
+    """Whole or not at all; what was there is kept beside it."""
+    try:
+        if path.exists():
+            path.replace(path.with_name(f"{path.name}.before"))
+        beside = path.with_name(f".{path.name}.{os.getpid()}")
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(path)
+    except OSError as error:
+        raise ArgusError(Code.INVALID_REQUEST, f"{path} cannot be written: {error.strerror}") from None
+
+
+@click.command()
 @click.argument("file", required=False)
 @_json
 def check(file: str | None, as_json: bool) -> None:

@@ -16,6 +16,7 @@ _LOCAL = {
     "agent": "Run an agent in this terminal, or beat for one that was started elsewhere.",
     "up": "Start Argus.",
     "down": "Stop Argus. What it started goes on.",
+    "init": "Look around and write a first argus.yaml; touches nothing else.",
     "check": "Check a configuration file, without a daemon.",
     "schema": "Print the JSON Schema of a configuration file.",
     "token": "Print the token, and nothing else.",

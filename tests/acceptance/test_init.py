@@ -1,0 +1,65 @@
+"""`argus init`: what is found becomes a file that loads, and nothing that would be restarted."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.acceptance.harness import Argus, Silent, WebServer
+
+ALONE = {"ARGUS_NO_AUTOSTART": "1"}
+
+
+def test_what_listens_is_found_and_the_file_loads_and_watches_it(argus: Argus, web: WebServer, silent: Silent) -> None:
+    ran = argus.cli("init", "--json", env=ALONE)
+    assert ran.code == 0, ran
+    file = Path(ran.json["file"])
+    assert file == argus.folder / "argus.yaml"
+    written = yaml.safe_load(file.read_text())
+    assert written["autonomy"] == "observe"
+    by_port = {}
+    for one in written["health"]["services"]:
+        by_port[one.get("port") or int(one.get("url", ":0/").rsplit(":", 1)[1].strip("/"))] = one
+    assert by_port[web.port]["type"] == "http"
+    quiet = int(silent.url.rsplit(":", 1)[1].strip("/"))
+    assert by_port[quiet]["type"] == "tcp", "what does not speak HTTP is only connected to"
+    argus.up()
+    listed = {one["name"]: one for one in argus.get("/api/services")["services"]}
+    assert listed[by_port[web.port]["name"]]["restartable"] is False
+    assert not any(one["restartable"] for one in listed.values())
+    argus.wait_until(by_port[web.port]["name"], "up")
+
+
+def test_a_file_that_is_there_is_not_replaced_unasked_and_never_lost(argus: Argus) -> None:
+    argus.write("autonomy: full\n")
+    refused = argus.cli("init", "--json", env=ALONE)
+    assert (refused.code, refused.error["code"]) == (1, "CONFLICT")
+    assert (argus.folder / "argus.yaml").read_text() == "autonomy: full\n"
+    assert argus.cli("init", "--force", env=ALONE).code == 0
+    assert (argus.folder / "argus.yaml.before").read_text() == "autonomy: full\n"
+    printed = argus.cli("init", "other.yaml", "--print", env=ALONE)
+    assert "health:" in printed.stdout
+    assert not (argus.folder / "other.yaml").exists()
+    nowhere = argus.cli("init", "no/such/folder.yaml", "--json", env=ALONE)
+    assert (nowhere.code, nowhere.error["code"]) == (2, "INVALID_REQUEST")
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+def test_an_agent_in_tmux_is_offered_as_a_session(argus: Argus) -> None:
+    claude = argus.folder / "claude"
+    shutil.copy(shutil.which("sleep") or "", claude)
+    env = {**argus.env, "TMUX_TMPDIR": str(argus.folder)}
+    env.pop("TMUX", None)
+    start = ["tmux", "new-session", "-d", "-s", "green-ps", "-c", str(argus.folder), f"{claude} 600"]
+    subprocess.run(start, env=env, check=True)
+    try:
+        printed = argus.cli("init", "--print", env={**ALONE, "TMUX_TMPDIR": str(argus.folder)}).stdout
+        line = next(line for line in printed.splitlines() if "green-ps:" in line)
+        assert "agent: claude" in line
+        assert line.startswith("#")
+    finally:
+        subprocess.run(["tmux", "kill-server"], env=env, check=False)
