@@ -4,7 +4,7 @@ import os
 from dataclasses import replace
 
 import pytest
-from tests.simulation.world import Broken, Plant, World, play
+from tests.simulation.world import Broken, Plant, World, play, rest
 
 from argus.services import policy
 from argus.testing import run_simulated
@@ -38,6 +38,13 @@ def test_what_must_always_hold_holds_whatever_happens(first: int) -> None:
     assert restarts > 0
 
 
+def test_where_nothing_happens_nothing_is_done() -> None:
+    for seed in range(20):
+        world = run_simulated(lambda loop, seed=seed: rest(loop, seed))  # type: ignore[misc]
+        assert world.restarts == []
+        assert world.numbers == {}, "nobody is told anything"
+
+
 def test_the_same_seed_gives_the_same_story() -> None:
     assert simulate(7).restarts == simulate(7).restarts
 
@@ -51,6 +58,8 @@ PLANTS = {
     "forgets-its-acts-when-it-is-killed": Plant(forgets_acts=True),
     "acts-before-it-records": Plant(acts_before_recording=True),
     "takes-a-jump-of-time-for-time": Plant(believes_every_clock=True),
+    "restarts-what-flaps": Plant(decide=lambda facts: policy.decide(replace(facts, flapping=False))),
+    "forgets-an-intent-whose-answer-was-lost": Plant(forgets_lost_answers=True),
 }
 
 

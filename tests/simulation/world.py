@@ -40,6 +40,7 @@ class Plant:
     forgets_acts: bool = False
     acts_before_recording: bool = False
     believes_every_clock: bool = False
+    forgets_lost_answers: bool = False
 
 
 class Dead(Exception):
@@ -75,7 +76,7 @@ class Life:
         await self._breathe()
         if self._world.store_is_broken:
             raise ArgusError(Code.STORE_UNAVAILABLE, "simulated: the disk is full")
-        return self._transactions[transaction]
+        return self._transactions[transaction] and not self._world.plant.forgets_lost_answers
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
@@ -412,6 +413,16 @@ class World:
         queued = self.watch._reconciler.queue.qsize()
         if queued > len(self.services):
             raise Broken(f"{queued} messages wait")
+
+
+async def rest(loop: SimulatedLoop, seed: int) -> World:
+    """Ten minutes in which nothing happens."""
+    world = World(loop, seed)
+    await world.start()
+    await asyncio.sleep(600)
+    world.check()
+    await world.kill()
+    return world
 
 
 async def play(loop: SimulatedLoop, seed: int, plant: Plant) -> World:
