@@ -22,6 +22,9 @@ AS := root
 # How many seeds `make simulate` plays.
 SEEDS ?= 100
 
+# `make faults`: only these rows, for example ROWS="AG1 CK1". Empty: all.
+ROWS ?=
+
 # `make bench`: only these rows, for example ONLY="journal breaker"; how many rounds; a file for the figures as JSON;
 # seconds for which the idle daemon is watched; QUICK=1 only shows that everything runs.
 ONLY   ?=
@@ -62,6 +65,10 @@ trace: $(STAMP) ## every requirement and the tests that proved it in the last `m
 .PHONY: simulate
 simulate: $(STAMP) ## the simulation with many seeds (SEEDS=n)
 	@ARGUS_SEEDS=$(SEEDS) $(PY) -m pytest tests/simulation
+
+.PHONY: faults
+faults: $(STAMP) ## inject every fault of spec/faults.yaml, each with its bound (ROWS="AG1 CK1" only those)
+	@$(PY) scripts/faults.py $(ROWS)
 
 .PHONY: bench
 bench: $(STAMP) ## measure beside floors and peers (ONLY="journal breaker" ROUNDS=7 IDLE=120 OUT=file.json)

@@ -20,6 +20,7 @@ import yaml
 from argus.host import shim
 from tests.acceptance.harness import DEADLINE, PROGRAM, Argus, eventually, is_alive, never
 from tests.acceptance.screen import Screen
+from tests.faults import Injection
 
 WORKER = """
 import os, signal, sys, termios
@@ -209,14 +210,15 @@ def test_a_terminal_that_no_shell_waits_at_lets_a_stopped_agent_go_on(desk: Desk
 
 @pytest.mark.req("HB-08")
 @pytest.mark.fault("AG1")
-def test_a_killed_agent_goes_on_in_the_same_terminal_under_its_next_id(desk: Desk) -> None:
+def test_a_killed_agent_goes_on_in_the_same_terminal_under_its_next_id(desk: Desk, injected: Injection) -> None:
     desk.configure()
     screen = desk.screen()
     desk.alive()
     screen.type("silence\n")
     desk.noted("heard")
-    os.kill(desk.pid(), signal.SIGKILL)
-    pid, *seen = desk.noted("started", "team-sntgreen002")
+    with injected:
+        os.kill(desk.pid(), signal.SIGKILL)
+        pid, *seen = desk.noted("started", "team-sntgreen002")
     assert seen == [TASK, "111x33", "xterm-256color", "True", str(desk.project)]
     assert screen.echoes, "what the killed one did to the terminal was undone"
     event = desk.argus.wait_for("agent_respawned")
@@ -231,17 +233,18 @@ def test_a_killed_agent_goes_on_in_the_same_terminal_under_its_next_id(desk: Des
 
 
 @pytest.mark.fault("AG8")
-def test_a_killed_daemon_does_not_disturb_it_and_takes_it_over_again(desk: Desk) -> None:
+def test_a_killed_daemon_does_not_disturb_it_and_takes_it_over_again(desk: Desk, injected: Injection) -> None:
     desk.configure()
     screen = desk.screen()
     pid = desk.alive()["pid"]
-    desk.argus.kill()
-    screen.type("hello\n")
-    screen.shows("heard hello")
-    desk.argus.up()
-    assert desk.alive()["pid"] == pid
-    before = desk.alive()["last_seen"]
-    desk.agent(lambda one: one["last_seen"] > before, "it is seen again")
+    with injected:
+        desk.argus.kill()
+        screen.type("hello\n")
+        screen.shows("heard hello")
+        desk.argus.up()
+        assert desk.alive()["pid"] == pid
+        before = desk.alive()["last_seen"]
+        desk.agent(lambda one: one["last_seen"] > before, "it is seen again")
     os.kill(pid, signal.SIGKILL)
     desk.noted("started", "team-sntgreen002")
     assert desk.starts() == ["team-sntgreen001", "team-sntgreen002"]

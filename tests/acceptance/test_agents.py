@@ -10,6 +10,7 @@ import pytest
 
 from tests.acceptance.crew import Crew
 from tests.acceptance.harness import Argus, eventually, is_alive, never
+from tests.faults import Injection
 
 
 @pytest.fixture
@@ -41,16 +42,17 @@ def test_a_beat_is_taken_and_listed_and_never_erases(crew: Crew) -> None:
 
 @pytest.mark.req("HB-04", "HB-08")
 @pytest.mark.fault("AG1")
-def test_a_killed_agent_is_respawned_once_with_the_same_task_under_the_next_id(crew: Crew) -> None:
+def test_a_killed_agent_is_respawned_once_with_the_same_task_under_the_next_id(crew: Crew, injected: Injection) -> None:
     argus = crew.argus
     crew.configure()
     argus.up()
     task = 'say "hi"; $(touch x)\nand `more` -- '
     first = crew.spawn(task)
     assert (first["agent_id"], first["state"], first["generation"]) == ("team-sntgreen001", "alive", 1)
-    os.kill(first["pid"], signal.SIGKILL)
-    event = argus.wait_for("agent_respawned")
-    crew.works("team-sntgreen002")
+    with injected:
+        os.kill(first["pid"], signal.SIGKILL)
+        event = argus.wait_for("agent_respawned")
+        crew.works("team-sntgreen002")
     assert event.data["message"] == "Agent team-sntgreen001 died, respawned as team-sntgreen002 to continue task"
     second = crew.agent("team-sntgreen002")
     assert (second["lineage"], second["generation"], second["current_task"]) == ("team-sntgreen001", 2, task)
@@ -110,13 +112,16 @@ def test_an_agent_that_finished_is_not_respawned(crew: Crew) -> None:
 
 
 @pytest.mark.fault("AG17")
-def test_an_agent_that_always_exits_is_respawned_at_most_five_times_and_then_escalated(crew: Crew) -> None:
+def test_an_agent_that_always_exits_is_respawned_at_most_five_times_and_then_escalated(
+    crew: Crew, injected: Injection
+) -> None:
     argus = crew.argus
     crew.configure(backoff="10ms", maxBackoff="50ms")
     Path(f"{crew.starts}.exit").write_text("7")
     argus.up()
-    argus.rest("POST", "/api/agents/spawn", {"config_name": "SNTGreen", "task": "t"})
-    event = argus.wait_for("agent_escalated")
+    with injected:
+        argus.rest("POST", "/api/agents/spawn", {"config_name": "SNTGreen", "task": "t"})
+        event = argus.wait_for("agent_escalated")
     assert (event.data["gate"], event.data["exit_status"]) == ("too many respawns", 7)
     assert len(crew.started()) == 6
     assert crew.states() == {"team-sntgreen006": "dead"}
@@ -124,26 +129,30 @@ def test_an_agent_that_always_exits_is_respawned_at_most_five_times_and_then_esc
 
 @pytest.mark.req("HB-07")
 @pytest.mark.fault("AG2")
-async def test_an_agent_whose_beats_stop_while_it_lives_is_warned_of_once_and_not_respawned(crew: Crew) -> None:
+async def test_an_agent_whose_beats_stop_while_it_lives_is_warned_of_once_and_not_respawned(
+    crew: Crew, injected: Injection
+) -> None:
     argus = crew.argus
     crew.configure()
     argus.up()
     beat = {"agent_id": "foreign001", "config_name": "SNTGreen", "project_path": str(crew.project), "current_task": "t"}
     assert argus.rest("POST", "/api/heartbeat", {**beat, "pid": os.getpid()}).json["ok"] is True
-    argus.wait_for("agent_silent")
+    with injected:
+        argus.wait_for("agent_silent")
     await never(lambda: crew.started() or len(argus.journal("agent_silent")) > 1, "a respawn, or told twice", 5.0)
     assert crew.states() == {"foreign001": "stale"}
 
 
 @pytest.mark.fault("AG3")
-def test_a_stopped_agent_is_hung_and_comes_back(crew: Crew) -> None:
+def test_a_stopped_agent_is_hung_and_comes_back(crew: Crew, injected: Injection) -> None:
     argus = crew.argus
     crew.configure()
     argus.up()
     agent = crew.spawn()
-    os.kill(agent["pid"], signal.SIGSTOP)
     try:
-        assert argus.wait_for("agent_hung").data["code"] == "AGENT_HUNG"
+        with injected:
+            os.kill(agent["pid"], signal.SIGSTOP)
+            assert argus.wait_for("agent_hung").data["code"] == "AGENT_HUNG"
     finally:
         os.kill(agent["pid"], signal.SIGCONT)
     argus.wait_for("agent_back")
@@ -164,20 +173,33 @@ def test_a_silent_agent_that_nobody_here_can_look_at_is_reported_and_never_respa
 
 
 @pytest.mark.fault("AG8")
-async def test_agents_outlive_a_killed_argus_and_are_taken_over_again(crew: Crew) -> None:
+async def test_fifty_agents_outlive_a_killed_argus_and_are_taken_over_again(crew: Crew, injected: Injection) -> None:
     argus = crew.argus
     crew.configure()
     argus.up()
-    for number in range(10):
+    for number in range(50):
         argus.rest("POST", "/api/agents/spawn", {"config_name": "SNTGreen", "task": f"task {number}"})
-    eventually(lambda: list(crew.states().values()) == ["alive"] * 10, "ten agents")
+    eventually(lambda: list(crew.states().values()) == ["alive"] * 50, "fifty agents", seconds=90)
+    eventually(lambda: len(crew.started()) == 50, "all of them work")
     before = {one["agent_id"]: one["pid"] for one in argus.get("/api/agents")["agents"]}
-    argus.kill()
-    argus.up()
-    assert {one["agent_id"]: one["pid"] for one in argus.get("/api/agents")["agents"]} == before
-    await never(lambda: len(crew.started()) != 10, "an agent was started again", 3.0)
-    os.kill(before["team-sntgreen003"], signal.SIGKILL)
-    assert argus.wait_for("agent_respawned").data["previous"] == "team-sntgreen003"
+    with injected:
+        argus.kill()
+        argus.up()
+        after = argus.get("/api/agents")["agents"]
+        assert {one["agent_id"]: (one["pid"], one["state"]) for one in after} == {
+            id: (pid, "alive") for id, pid in before.items()
+        }
+        # They are kept again: the one that ends now is noticed, and no other was started meanwhile.
+        os.kill(before["team-sntgreen003"], signal.SIGKILL)
+        respawned = argus.wait_for("agent_respawned").data
+        crew.works(respawned["agent_id"])
+    assert respawned["previous"] == "team-sntgreen003"
+    await never(lambda: len(crew.started()) != 51, "an agent was started again", 3.0)
+    (again,) = argus.journal("agent_respawned")
+    assert again.data["agent_id"] == "team-sntgreen051"
+    assert argus.journal("agent_silent", "agent_unknown") == []
+    living = {id: pid for id, pid in before.items() if id != "team-sntgreen003"}
+    assert all(is_alive(pid) for pid in living.values())
 
 
 def test_an_agent_that_died_while_argus_was_dead_is_respawned(crew: Crew) -> None:
@@ -210,14 +232,15 @@ def test_below_moderate_the_person_is_told_and_can_approve(crew: Crew) -> None:
 
 
 @pytest.mark.fault("AP2")
-def test_an_agents_token_beats_for_that_agent_alone(crew: Crew) -> None:
+def test_an_agents_token_beats_for_that_agent_alone(crew: Crew, injected: Injection) -> None:
     argus = crew.argus
     crew.configure()
     argus.up()
     token = argus.cli("token", "--agent", "a1").stdout.strip()
     headers = {"Authorization": f"Bearer {token}"}
     assert argus.rest("POST", "/api/heartbeat", {"agent_id": "a1"}, token=False, headers=headers).status == 200
-    other = argus.rest("POST", "/api/heartbeat", {"agent_id": "a2"}, token=False, headers=headers)
+    with injected:
+        other = argus.rest("POST", "/api/heartbeat", {"agent_id": "a2"}, token=False, headers=headers)
     assert (other.status, other.error["code"]) == (403, "FORBIDDEN")
     asked = argus.rest(
         "POST", "/api/agents/spawn", {"config_name": "SNTGreen", "task": "t"}, token=False, headers=headers

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.harness import Argus, WebServer, is_alive
+from tests.faults import Injection
 
 _SERVICE = "    - {name: web, type: http, url: 'http://127.0.0.1:1/'"
 
@@ -109,12 +110,13 @@ def test_a_port_in_use_names_its_holder_and_nothing_is_left(argus: Argus) -> Non
 
 @pytest.mark.fault("ST5")
 def test_a_second_daemon_on_the_same_state_folder_is_refused_and_the_first_goes_on(
-    argus: Argus, web: WebServer
+    argus: Argus, web: WebServer, injected: Injection
 ) -> None:
     argus.configure([web.service("repair")])
     argus.up()
     for arguments in (("up", "--detach", "--json"), ("up", "--json")):
-        refused = argus.cli(*arguments)
+        with injected:
+            refused = argus.cli(*arguments)
         assert (refused.code, refused.error["code"]) == (1, "ALREADY_RUNNING")
         assert refused.error["details"]["pid"] == argus.pid
     assert is_alive(argus.pid)

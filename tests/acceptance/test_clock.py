@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.harness import PROGRAM, Argus, Event, WebServer, eventually
+from tests.faults import Injection
 
 _HOUR = 3600
 
@@ -97,7 +98,7 @@ def goes_down_and_is_repaired(argus: Argus, web: WebServer, count: int) -> None:
     [pytest.param(2 * _HOUR, 1, id="two-hours-on"), pytest.param(-_HOUR, 3, id="an-hour-back")],
 )
 def test_a_step_of_the_wall_clock_is_noticed_and_nothing_else_happens(
-    argus: Argus, web: WebServer, servers: Any, wall_clock: WallClock, ahead: int, budget: int
+    argus: Argus, web: WebServer, servers: Any, wall_clock: WallClock, injected: Injection, ahead: int, budget: int
 ) -> None:
     other, sick = servers("other", "sick")
     argus.configure(
@@ -114,8 +115,9 @@ def test_a_step_of_the_wall_clock_is_noticed_and_nothing_else_happens(
     before = state(argus)
     began, failures, left = time.monotonic(), argus.service("sick")["failures"], pause_left(argus, "other")
 
-    wall_clock.set(ahead)
-    jump = eventually(lambda: steps(argus), "it is noticed")[0]
+    with injected:
+        wall_clock.set(ahead)
+        jump = eventually(lambda: steps(argus), "it is noticed")[0]
     assert jump.data["code"] == "CLOCK_JUMP"
     assert abs(jump.data["seconds"] - ahead) < 60
     assert argus.service("sick")["failures"] < failures, "counting starts over"
@@ -141,7 +143,7 @@ def test_a_step_of_the_wall_clock_is_noticed_and_nothing_else_happens(
 
 @pytest.mark.fault("CK1")
 def test_a_wall_clock_set_back_by_an_hour_does_not_keep_the_budget_spent(
-    argus: Argus, web: WebServer, wall_clock: WallClock
+    argus: Argus, web: WebServer, wall_clock: WallClock, injected: Injection
 ) -> None:
     argus.configure([web.service("repair")], restartBudget={"maxPerHour": 1})
     wall_clock.up()
@@ -154,8 +156,9 @@ def test_a_wall_clock_set_back_by_an_hour_does_not_keep_the_budget_spent(
     hour_later = ["unshare", "--time", "--boottime", "3700", "--monotonic", "3700"]
     if subprocess.run([*hour_later, "true"], capture_output=True, check=False).returncode:
         pytest.skip("another time since boot needs a time namespace")
-    wall_clock.up(*hour_later)
-    argus.wait_until("web", "up")
-    assert state(argus)["budget"]["left"] == 1
+    with injected:
+        wall_clock.up(*hour_later)
+        argus.wait_until("web", "up")
+        assert state(argus)["budget"]["left"] == 1
     goes_down_and_is_repaired(argus, web, 2)
     argus.kill()  # in its time namespace it has another start time, so that `down` takes it for somebody else

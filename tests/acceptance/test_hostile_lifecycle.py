@@ -20,6 +20,7 @@ import psutil
 import pytest
 
 from tests.acceptance.harness import DEADLINE, Argus, WebServer, eventually, is_alive, never
+from tests.faults import Injection
 
 _ALONE = {"ARGUS_NO_AUTOSTART": "1"}
 
@@ -45,12 +46,15 @@ def other(tmp_path: Path) -> Iterator[Argus]:
 
 
 @pytest.mark.fault("ST5")
-def test_two_state_folders_on_one_store_are_two_daemons_too_many(argus: Argus, other: Argus, tmp_path: Path) -> None:
+def test_two_state_folders_on_one_store_are_two_daemons_too_many(
+    argus: Argus, other: Argus, tmp_path: Path, injected: Injection
+) -> None:
     for one in (argus, other):
         one.write(f"server: {{port: 0}}\nautonomy: observe\nstore: {{url: 'sqlite://{tmp_path}/shared.db'}}\n")
     argus.up()
     for words in (("up", "--detach", "--json"), ("up", "--json")):
-        refused = other.cli(*words, timeout=DEADLINE)
+        with injected:
+            refused = other.cli(*words, timeout=DEADLINE)
         assert (refused.code, refused.error["code"]) == (1, "ALREADY_RUNNING")
         assert refused.error["details"]["pid"] == argus.pid, "it says who holds it"
     assert other.find() is None

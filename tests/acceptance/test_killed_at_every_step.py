@@ -8,6 +8,7 @@ import pytest
 
 from argus.core.failpoints import Place
 from tests.acceptance.harness import Argus, Hook, WebServer, eventually, is_alive, never
+from tests.faults import Injection
 
 
 class End(NamedTuple):
@@ -98,15 +99,16 @@ def prepare(argus: Argus, web: WebServer, hook: Hook, *steps: str, store: str = 
 @pytest.mark.req("INFRA-02.4")
 @pytest.mark.parametrize("step", STEPS)
 def test_killed_at_any_step_there_is_one_act_one_outcome_and_one_report(
-    argus: Argus, web: WebServer, hook: Hook, step: str
+    argus: Argus, web: WebServer, hook: Hook, injected: Injection, step: str
 ) -> None:
     prepare(argus, web, hook, "repair")
     up_to(argus, step)
     argus.wait_until("web", "up")
-    web.kill()
-    dies(argus, step)
-    argus.up()
-    ends(argus, web, hook, STEPS[step])
+    with injected:
+        web.kill()
+        dies(argus, step)
+        argus.up()
+        ends(argus, web, hook, STEPS[step])
 
 
 @pytest.mark.fault("ST3")
@@ -120,47 +122,51 @@ def test_killed_at_any_step_there_is_one_act_one_outcome_and_one_report(
     ],
 )
 def test_the_same_holds_with_the_record_in_postgresql(
-    argus: Argus, web: WebServer, hook: Hook, database: str, step: str
+    argus: Argus, web: WebServer, hook: Hook, database: str, injected: Injection, step: str
 ) -> None:
     prepare(argus, web, hook, "repair", store=database)
     up_to(argus, step)
     argus.wait_until("web", "up")
-    web.kill()
-    dies(argus, step)
-    argus.up()
-    ends(argus, web, hook, STEPS[step])
+    with injected:
+        web.kill()
+        dies(argus, step)
+        argus.up()
+        ends(argus, web, hook, STEPS[step])
 
 
 @pytest.mark.fault("ST3")
 @pytest.mark.parametrize("again", [Place.OUTCOME_PLANNED, Place.ACT_CLOSED, f"{Place.ACT_CLOSED}>{Place.COMMITTED}"])
 def test_killed_once_more_while_it_completes_the_record_there_is_still_one_of_everything(
-    argus: Argus, web: WebServer, hook: Hook, again: str
+    argus: Argus, web: WebServer, hook: Hook, injected: Injection, again: str
 ) -> None:
     prepare(argus, web, hook, "repair")
     up_to(argus, Place.VERIFYING)
     argus.wait_until("web", "up")
-    web.kill()
-    dies(argus, Place.VERIFYING)
-    up_to(argus, again)
-    dies(argus, again)
-    argus.up()
-    ends(argus, web, hook, REPAIRED)
+    with injected:
+        web.kill()
+        dies(argus, Place.VERIFYING)
+        up_to(argus, again)
+        dies(argus, again)
+        argus.up()
+        ends(argus, web, hook, REPAIRED)
 
 
 @pytest.mark.fault("ST3")
 @pytest.mark.parametrize("step", [Place.COMMAND_FORKED, Place.COMMAND_RUNS])
 async def test_a_command_that_outlives_argus_is_known_to_the_next_one_from_its_first_moment(
-    argus: Argus, web: WebServer, hook: Hook, step: str
+    argus: Argus, web: WebServer, hook: Hook, injected: Injection, step: str
 ) -> None:
     # At full autonomy a second restart is allowed: nothing holds it back but the knowledge that the first still runs.
     prepare(argus, web, hook, "block", "repair", autonomy="full")
     up_to(argus, step)
     argus.wait_until("web", "up")
-    web.kill()
-    dies(argus, step)
-    argus.up()
-    eventually(web.blocked.exists, "the command runs")
-    # Four times as long as it would take to look, and to find the service down.
-    await never(lambda: web.runs > 1 or argus.journal("restart_finished"), "it was judged before its end", seconds=1.5)
-    web.let_go()
-    ends(argus, web, hook, REPAIRED)
+    with injected:
+        web.kill()
+        dies(argus, step)
+        argus.up()
+        eventually(web.blocked.exists, "the command runs")
+        # Four times as long as it would take to look, and to find the service down.
+        judged = "it was judged before its end"
+        await never(lambda: web.runs > 1 or argus.journal("restart_finished"), judged, seconds=1.5)
+        web.let_go()
+        ends(argus, web, hook, REPAIRED)

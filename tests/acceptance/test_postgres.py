@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.harness import Argus, WebServer, eventually, free_port, never
+from tests.faults import Injection
 from tests.postgresql import PASSWORD, Server
 
 
@@ -66,22 +67,23 @@ def test_killed_in_the_middle_of_an_act_the_record_has_its_one_outcome(
 
 @pytest.mark.fault("ST2")
 async def test_the_server_goes_and_comes_and_argus_stays(
-    argus: Argus, web: WebServer, postgres: Server, database: str
+    argus: Argus, web: WebServer, postgres: Server, database: str, injected: Injection
 ) -> None:
     argus.configure([web.service("repair")])
     use_store(argus, database)
     argus.up()
     argus.wait_until("web", "up")
     following = argus.events(last="10000")
-    await asyncio.to_thread(postgres.stop)
-    web.kill()
-    refused = argus.rest("PUT", "/api/autonomy", {"level": "full"})
-    assert (refused.status, refused.error["code"]) == (503, "STORE_UNAVAILABLE")
-    assert argus.get("/api/autonomy")["level"] == "moderate"
-    await never(lambda: web.runs, "something was done that could not be recorded", seconds=1.5)
-    await asyncio.to_thread(postgres.start)
-    with following as stream:
-        seen = stream.until(lambda event: event.type == "service_recovered", "the recovery, on the old connection")
+    with injected:
+        await asyncio.to_thread(postgres.stop)
+        web.kill()
+        refused = argus.rest("PUT", "/api/autonomy", {"level": "full"})
+        assert (refused.status, refused.error["code"]) == (503, "STORE_UNAVAILABLE")
+        assert argus.get("/api/autonomy")["level"] == "moderate"
+        await never(lambda: web.runs, "something was done that could not be recorded", seconds=1.5)
+        await asyncio.to_thread(postgres.start)
+        with following as stream:
+            seen = stream.until(lambda event: event.type == "service_recovered", "the recovery, on the old connection")
     assert [event.id for event in seen] == [event.id for event in argus.journal()][: len(seen)]
     assert web.runs == 1
     assert len(argus.journal("restart_started")) == 1
@@ -114,14 +116,17 @@ async def test_an_outage_that_comes_and_goes_while_the_server_is_away_is_on_reco
 
 
 @pytest.mark.fault("ST5")
-def test_two_on_one_database_are_refused_like_two_on_one_file(argus: Argus, database: str, tmp_path: Path) -> None:
+def test_two_on_one_database_are_refused_like_two_on_one_file(
+    argus: Argus, database: str, tmp_path: Path, injected: Injection
+) -> None:
     argus.configure()
     use_store(argus, database)
     argus.up()
     second = Argus(tmp_path / "second")
     second.configure()
     use_store(second, database)
-    refused = second.cli("up", "--detach", "--json")
+    with injected:
+        refused = second.cli("up", "--detach", "--json")
     assert (refused.code, refused.error["code"]) == (1, "ALREADY_RUNNING")
     assert refused.error["details"]["pid"] == argus.pid, "it says who holds it"
     argus.kill()

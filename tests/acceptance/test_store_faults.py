@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.harness import Argus, WebServer, eventually, never
+from tests.faults import Injection
 from tests.postgresql import Server
 
 _LONG = 20.0
@@ -90,7 +91,7 @@ def fill(disk: Path) -> Path:
 @pytest.mark.fault("ST1")
 @pytest.mark.parametrize("what", ["the-whole-folder", "only-the-store"])
 async def test_a_full_disk_stops_acting_is_said_and_is_over_when_there_is_room(
-    argus: Argus, web: WebServer, small_disk: Path, what: str
+    argus: Argus, web: WebServer, small_disk: Path, injected: Injection, what: str
 ) -> None:
     argus.configure([web.service("repair")])
     if what == "the-whole-folder":
@@ -99,57 +100,59 @@ async def test_a_full_disk_stops_acting_is_said_and_is_over_when_there_is_room(
     else:
         argus.env["ARGUS_STORE"] = f"sqlite:///{small_disk}/argus.db"
     watching(argus, web)
-    ballast = fill(small_disk)
-    with Pulse(argus) as pulse:
-        web.kill()
-        eventually(lambda: argus.get("/api/state")["argus"]["store"] != "ok", "it is said")
-        refused = argus.rest("PUT", "/api/autonomy", {"level": "full"})
-        assert (refused.status, refused.error["code"]) == (503, "STORE_UNAVAILABLE")
-        await never(lambda: web.runs, "something was done that could not be recorded", seconds=2)
-    pulse.was_heard(8)
-    if what == "only-the-store":
-        assert "nothing is acted on" in (argus.home / "logs" / "argus.log").read_text()
-    ballast.unlink()
-    handled_once(argus, web)
+    with injected:
+        ballast = fill(small_disk)
+        with Pulse(argus) as pulse:
+            web.kill()
+            eventually(lambda: argus.get("/api/state")["argus"]["store"] != "ok", "it is said")
+            refused = argus.rest("PUT", "/api/autonomy", {"level": "full"})
+            assert (refused.status, refused.error["code"]) == (503, "STORE_UNAVAILABLE")
+            await never(lambda: web.runs, "something was done that could not be recorded", seconds=2)
+        pulse.was_heard(8)
+        if what == "only-the-store":
+            assert "nothing is acted on" in (argus.home / "logs" / "argus.log").read_text()
+        ballast.unlink()
+        handled_once(argus, web)
     argus.down()
 
 
 @pytest.mark.fault("ST2")
 @pytest.mark.parametrize("how", ["IMMEDIATE", "EXCLUSIVE"])
 async def test_a_store_that_another_process_holds_for_twenty_seconds_stops_acting_and_nothing_else(
-    argus: Argus, web: WebServer, how: str
+    argus: Argus, web: WebServer, injected: Injection, how: str
 ) -> None:
     argus.configure([web.service("repair")])
     watching(argus, web)
-    with contextlib.closing(sqlite3.connect(argus.home / "argus.db", isolation_level=None)) as other:
+    with injected, contextlib.closing(sqlite3.connect(argus.home / "argus.db", isolation_level=None)) as other:
         other.execute(f"BEGIN {how}")
         web.kill()
         with Pulse(argus) as pulse:
             await never(lambda: web.runs, "something was done that could not be recorded", seconds=_LONG)
         other.execute("ROLLBACK")
+        handled_once(argus, web)
     pulse.was_heard(40)
     assert pulse.said[-1] != "ok"
-    handled_once(argus, web)
 
 
 @pytest.mark.fault("ST2")
 async def test_a_postgresql_server_that_is_frozen_for_twenty_seconds_stops_acting_and_nothing_else(
-    argus: Argus, web: WebServer, postgres: Server, database: str
+    argus: Argus, web: WebServer, postgres: Server, database: str, injected: Injection
 ) -> None:
     argus.configure([web.service("repair")])
     argus.env["ARGUS_STORE"] = database
     watching(argus, web)
-    postgres.freeze()
-    try:
-        web.kill()
-        with Pulse(argus) as pulse:
-            await never(lambda: web.runs, "something was done that could not be recorded", seconds=_LONG)
-    finally:
-        postgres.thaw()
+    with injected:
+        postgres.freeze()
+        try:
+            web.kill()
+            with Pulse(argus) as pulse:
+                await never(lambda: web.runs, "something was done that could not be recorded", seconds=_LONG)
+        finally:
+            postgres.thaw()
+        handled_once(argus, web)
     # The picture waits two seconds for a store that does not answer, and then shows what it knows.
     pulse.was_heard(6)
     assert pulse.said[-1] != "ok"
-    handled_once(argus, web)
 
 
 def with_many_pages(argus: Argus, web: WebServer) -> Path:
@@ -187,15 +190,16 @@ def was_set_aside(argus: Argus, web: WebServer, store: Path) -> Path:
 
 @pytest.mark.fault("ST4")
 def test_a_store_damaged_before_the_start_is_set_aside_and_nothing_is_restarted_for_one_window(
-    argus: Argus, web: WebServer
+    argus: Argus, web: WebServer, injected: Injection
 ) -> None:
     store = with_many_pages(argus, web)
-    spoil(store)
-    damaged = store.read_bytes()
-    watching(argus, web)
-    assert was_set_aside(argus, web, store).read_bytes() == damaged
-    web.kill()
-    assert argus.wait_for("service_down", "web").data["gate"] == "budget"
+    with injected:
+        spoil(store)
+        damaged = store.read_bytes()
+        watching(argus, web)
+        assert was_set_aside(argus, web, store).read_bytes() == damaged
+        web.kill()
+        assert argus.wait_for("service_down", "web").data["gate"] == "budget"
     argus.down()
     argus.up()
     assert argus.get("/api/state")["budget"]["left"] == 0, "another start refills nothing"
@@ -204,27 +208,28 @@ def test_a_store_damaged_before_the_start_is_set_aside_and_nothing_is_restarted_
 
 @pytest.mark.fault("ST4")
 async def test_a_store_damaged_while_argus_runs_stops_acting_and_the_next_start_sets_it_aside(
-    argus: Argus, web: WebServer
+    argus: Argus, web: WebServer, injected: Injection
 ) -> None:
     store = with_many_pages(argus, web)
     watching(argus, web)
-    spoil(store)
-    # Nobody notices before it is read: whoever asks for the older events comes upon it. The stream breaks off there.
-    with contextlib.suppress(http.client.HTTPException, ConnectionError):
-        argus.rest("GET", "/api/events?last=10000&follow=false")
-    with Pulse(argus) as pulse:
-        web.kill()
-        eventually(lambda: argus.service("web")["failures"] >= 2, "it is seen to fail")
-        await never(lambda: web.runs, "something was done that could not be recorded", seconds=1)
-    pulse.was_heard(3)
-    assert "ok" not in pulse.said
-    status = argus.cli("status", "--json")
-    assert (status.code, status.json["well"]) == (1, False)
-    assert [one["name"] for one in status.json["services"]] == ["web"]
-    argus.down()
-    argus.up()
-    was_set_aside(argus, web, store)
-    assert argus.wait_for("service_down", "web").data["gate"] == "budget"
+    with injected:
+        spoil(store)
+        # Nobody notices before it is read: who asks for the older events comes upon it. The stream breaks off there.
+        with contextlib.suppress(http.client.HTTPException, ConnectionError):
+            argus.rest("GET", "/api/events?last=10000&follow=false")
+        with Pulse(argus) as pulse:
+            web.kill()
+            eventually(lambda: argus.service("web")["failures"] >= 2, "it is seen to fail")
+            await never(lambda: web.runs, "something was done that could not be recorded", seconds=1)
+        pulse.was_heard(3)
+        assert "ok" not in pulse.said
+        status = argus.cli("status", "--json")
+        assert (status.code, status.json["well"]) == (1, False)
+        assert [one["name"] for one in status.json["services"]] == ["web"]
+        argus.down()
+        argus.up()
+        was_set_aside(argus, web, store)
+        assert argus.wait_for("service_down", "web").data["gate"] == "budget"
     assert web.runs == 0
 
 
