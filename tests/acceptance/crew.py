@@ -33,14 +33,21 @@ class Crew:
         worker.write_text(WORKER)
         self.command = [sys.executable, "-I", "-S", str(worker), str(self.starts), "{{task}}"]
 
-    def configure(self, *, autonomy: str = "moderate", backoff: str = "0s", **respawn: Any) -> None:
+    def configure(
+        self,
+        *,
+        autonomy: str = "moderate",
+        backoff: str = "0s",
+        config: dict[str, Any] | None = None,
+        **respawn: Any,
+    ) -> None:
         settings = {
             "server": {"port": 0},
             "autonomy": autonomy,
             "agents": {
                 "heartbeat": HEARTBEAT,
                 "respawn": {"backoff": backoff, **respawn},
-                "configs": {"SNTGreen": {"command": self.command, "cwd": str(self.project)}},
+                "configs": {"SNTGreen": {"command": self.command, "cwd": str(self.project), **(config or {})}},
             },
         }
         self.argus.write(yaml.safe_dump(settings, sort_keys=False))
