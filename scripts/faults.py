@@ -44,7 +44,12 @@ class Line:
     outcome: str
     seconds: float | None = None
     test: str = ""
+    case: str = ""
     why: str = ""
+
+    @property
+    def shown_by(self) -> str:
+        return self.test + (f" ({self.case})" if self.case else "") + (f": {self.why}" if self.why else "")
 
 
 def rows(table: Path) -> list[Row]:
@@ -56,16 +61,30 @@ def rows(table: Path) -> list[Row]:
 def lines(row: Row, tests: list[dict[str, Any]]) -> list[Line]:
     words = {"passed": GOOD[row.kind], "failed": BAD[row.kind], "skipped": "skipped"}
     found = [
-        Line(row, words[test["outcome"]], test["seconds"], sentence(test["test"]), test["why"])
+        Line(row, words[test["outcome"]], test["seconds"], *sentence(test["test"]), test["why"])
         for test in tests
         if row.id in test["rows"]
     ]
     return found or [Line(row, "not built yet")]
 
 
-def sentence(test: str) -> str:
-    name, bracket, case = test.rpartition("::")[2].partition("[")
-    return name.removeprefix("test_").replace("_", " ") + (f" ({case.rstrip(']')})" if bracket else "")
+def sentence(test: str) -> tuple[str, str]:
+    """What it says, and in which case."""
+    name, _, case = test.rpartition("::")[2].partition("[")
+    return name.removeprefix("test_").replace("_", " "), case.removesuffix("]")
+
+
+def folded(found: list[Line]) -> list[Line]:
+    """The cases of one test that recovered are one line, with the longest time; any other case is a line of its own."""
+    kept: dict[object, Line] = {}
+    counts: dict[object, int] = {}
+    for number, line in enumerate(found):
+        key: object = (line.row.id, line.test) if line.outcome in GOOD.values() else number
+        counts[key] = counts.get(key, 0) + 1
+        one = kept.setdefault(key, line)
+        if (line.seconds or 0.0) > (one.seconds or 0.0):
+            kept[key] = line
+    return [replace(line, case=f"{counts[key]} cases") if counts[key] > 1 else line for key, line in kept.items()]
 
 
 def print_table(found: list[Line]) -> None:
@@ -78,9 +97,9 @@ def print_table(found: list[Line]) -> None:
             "" if line.row.bound is None else f"{line.row.bound:g} s",
             "" if line.seconds is None else f"{line.seconds:.1f} s",
             line.outcome,
-            line.test + (f": {line.why}" if line.why else ""),
+            line.shown_by,
         )
-        for line in found
+        for line in folded(found)
     ]
     widths = [max(len(row[column]) for row in [heads, *body]) for column in range(6)]
     for row in [heads, *body]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -274,3 +276,57 @@ def test_a_task_that_no_program_could_take_is_refused_at_once(crew: Crew) -> Non
     assert crew.states() == {}
     assert crew.spawn(fits)["current_task"] == fits
     assert [task for _, _, task in crew.started()] == [fits]
+
+
+_STRANGE = ["-f", "$(x)", "../", "../x"]
+
+
+@pytest.mark.fault("AP3")
+@pytest.mark.parametrize("name", _STRANGE)
+def test_a_name_that_could_be_an_option_a_command_or_a_path_is_none(crew: Crew, injected: Injection, name: str) -> None:
+    argus = crew.argus
+    crew.configure()
+    argus.up()
+    before = sorted(argus.home.rglob("*"))
+    place = quote(name, safe="")
+    bodies: list[tuple[str, dict[str, Any]]] = [
+        ("/api/heartbeat", {"agent_id": name}),
+        ("/api/agents/spawn", {"config_name": name, "task": "t"}),
+        ("/api/stop-requests", {"agent_id": name, "reason": "r"}),
+        ("/api/tokens", {"agent": name}),
+    ]
+    with injected:
+        named = [argus.rest("POST", path, body) for path, body in bodies]
+        placed = [
+            argus.rest("POST", f"/api/services/{place}/restart"),
+            argus.rest("POST", f"/api/agents/{place}/stop", {}),
+            argus.rest("DELETE", f"/api/heartbeats/{place}"),
+            argus.rest("POST", f"/api/hooks/{place}", {"hook_event_name": "Stop"}),
+        ]
+        said = argus.cli("token", f"--agent={name}", "--json")
+    assert {(reply.status, reply.error["code"]) for reply in named} == {(400, "INVALID_REQUEST")}
+    # With a slash in it, it is no name of anything but another path, and there is nothing at that.
+    refused = (404, "NOT_FOUND") if "/" in name else (400, "INVALID_REQUEST")
+    assert {(reply.status, reply.error["code"]) for reply in placed} == {refused}
+    assert (said.code, said.error["code"]) == (2, "INVALID_REQUEST")
+    assert crew.states() == {}
+    assert crew.started() == []
+    assert sorted(argus.home.rglob("*")) == before
+
+
+@pytest.mark.fault("AP4")
+def test_a_secret_that_an_agent_is_given_appears_nowhere(crew: Crew, injected: Injection) -> None:
+    argus, canary = crew.argus, "canary-5Tw2hYp8"
+    crew.configure(config={"env": {"API_KEY": f"{canary}-key", "PLACE": f"https://user:{canary}-password@host/"}})
+    argus.up()
+    agent = crew.spawn()
+    with injected:
+        os.kill(agent["pid"], signal.SIGKILL)
+        argus.wait_for("agent_respawned")
+        crew.works("team-sntgreen002")
+    paths = ("/api/state", "/api/context", "/api/events?last=10000&follow=false", "/openapi.json")
+    sinks = {path: argus.rest("GET", path).body.decode() for path in paths}
+    sinks |= {path: argus.rest("GET", path).body.decode() for path in ("/api/agents", "/api/heartbeats")}
+    argus.down()
+    sinks |= {str(path): path.read_text(errors="replace") for path in argus.home.rglob("*") if path.is_file()}
+    assert {name for name, said in sinks.items() if canary in said} == set()

@@ -12,6 +12,7 @@ import pytest
 
 from tests.acceptance.harness import Argus, Hook, WebServer, eventually
 from tests.acceptance.test_secrets import everything
+from tests.faults import Injection
 
 _CANARY = "canary-4Zr8mQe1"
 _MEBIBYTE = 1024 * 1024
@@ -26,7 +27,10 @@ def with_script(web: WebServer, argus: Argus, text: str, *steps: str) -> dict[st
     return web.service(restart={"command": [str(script)]})
 
 
-def test_a_secret_that_a_restart_command_says_appears_nowhere(argus: Argus, web: WebServer, hook: Hook) -> None:
+@pytest.mark.fault("AP4")
+def test_a_secret_that_a_restart_command_says_appears_nowhere(
+    argus: Argus, web: WebServer, hook: Hook, injected: Injection
+) -> None:
     argus.env["DB_PASSWORD"] = f"{_CANARY}-environment"
     text = (
         'echo "cannot log in as app/$DB_PASSWORD at db"\n'
@@ -37,8 +41,9 @@ def test_a_secret_that_a_restart_command_says_appears_nowhere(argus: Argus, web:
     argus.configure([with_script(web, argus, text, "fail")], channels=[hook.url])
     argus.up()
     argus.wait_until("web", "up")
-    web.kill()
-    incident = argus.wait_for("service_escalated", "web").data["incident"]
+    with injected:
+        web.kill()
+        incident = argus.wait_for("service_escalated", "web").data["incident"]
     (finished,) = argus.journal("restart_finished")
     assert "cannot log in as app/" in finished.data["output"], "what is no secret is told"
     hook.wait_for("SERVICE STILL DOWN: web")
@@ -66,11 +71,12 @@ def test_a_restart_command_that_floods_its_output_works_and_leaves_a_short_log(a
 
 
 @pytest.mark.req("INFRA-02.3")
-def test_services_of_different_intervals_that_die_together_are_one_event_and_nothing_is_restarted(
-    argus: Argus, servers: Callable[..., list[WebServer]]
+@pytest.mark.fault("SV5")
+def test_services_of_different_intervals_that_die_together_are_one_event_and_the_survivor_is_handled_afterwards(
+    argus: Argus, servers: Callable[..., list[WebServer]], injected: Injection
 ) -> None:
-    three = servers("fast", "middle", "slow")
-    intervals = ("200ms", "400ms", "1s")
+    three = _, middle, slow = servers("fast", "middle", "slow")
+    intervals = ("1s", "2s", "5s") if injected.in_campaign else ("200ms", "400ms", "1s")
     argus.configure(
         [one.service("repair", interval=interval) for one, interval in zip(three, intervals, strict=True)],
         failuresBeforeAction=3,
@@ -79,14 +85,18 @@ def test_services_of_different_intervals_that_die_together_are_one_event_and_not
     argus.up()
     for one in three:
         argus.wait_until(one.name, "up")
-    for one in three:
-        os.kill(one.pid, signal.SIGKILL)
-    event = argus.wait_for("infrastructure_event")
-    assert event.data["services"] == ["fast", "middle", "slow"]
-    for one in three:
-        argus.wait_for("service_down", one.name)
-    failures = argus.service("slow")["failures"]
-    eventually(lambda: argus.service("slow")["failures"] >= failures + 1, "it goes on failing")
-    assert len(argus.journal("infrastructure_event")) == 1
-    assert argus.journal("restart_started") == []
-    assert [one.runs for one in three] == [0, 0, 0]
+    with injected:
+        for one in three:
+            os.kill(one.pid, signal.SIGKILL)
+        event = argus.wait_for("infrastructure_event")
+        assert event.data["services"] == ["fast", "middle", "slow"]
+        argus.wait_for("service_down", "fast")
+        failures = argus.service("fast")["failures"]
+        eventually(lambda: argus.service("fast")["failures"] >= failures + 1, "it goes on failing")
+        assert argus.journal("restart_started") == []
+        middle.start()
+        slow.start()
+        argus.wait_for("service_recovered", "fast")
+    order = [one.type for one in argus.journal("infrastructure_event", "infrastructure_event_ended", "restart_started")]
+    assert order == ["infrastructure_event", "infrastructure_event_ended", "restart_started"]
+    assert [one.runs for one in three] == [1, 0, 0]

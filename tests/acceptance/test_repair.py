@@ -11,6 +11,7 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 
 from tests.acceptance.harness import PROGRAM, Argus, Event, Hook, Silent, WebServer, eventually, free_port, watched
+from tests.faults import Injection
 
 
 def story(events: list[Event], *types: str) -> list[str]:
@@ -21,14 +22,15 @@ _STORY = ("service_down", "restart_started", "restart_finished", "service_escala
 
 
 @pytest.mark.req("INFRA-01.3", "INFRA-01.6", "INFRA-02.6")
+@pytest.mark.fault("SV1")
 async def test_a_killed_service_is_confirmed_restarted_once_verified_and_told_on_every_face(
-    argus: Argus, web: WebServer, hook: Hook
+    argus: Argus, web: WebServer, hook: Hook, injected: Injection
 ) -> None:
     argus.configure([web.service("repair")], channels=[hook.url])
     argus.up()
     argus.wait_until("web", "up")
 
-    with argus.events() as stream:
+    with argus.events() as stream, injected:
         web.kill()
         seen = stream.until(lambda event: event.type == "service_recovered", "the recovery")
 
@@ -104,6 +106,7 @@ def test_any_answer_is_alive_and_silence_is_not(argus: Argus, web: WebServer, si
 
 
 @pytest.mark.req("INFRA-01.6")
+@pytest.mark.control("NO3")
 def test_two_failures_are_no_outage(argus: Argus, web: WebServer, hook: Hook) -> None:
     argus.configure([web.service("repair", interval="1h")], channels=[hook.url])
     argus.up()

@@ -13,6 +13,7 @@ from urllib.parse import quote, urlsplit
 import pytest
 
 from tests.acceptance.harness import DEADLINE, Argus, Reply, free_port, whole
+from tests.faults import Injection
 
 _MEBIBYTE = 1024 * 1024
 
@@ -62,7 +63,8 @@ def head(argus: Argus, method: str, path: str, *lines: str) -> bytes:
 @pytest.mark.parametrize(
     "path", ["/api/state", "/api/services", "/api/events", "/openapi.json", "/docs", "/mcp", "/api/nothing"]
 )
-def test_nothing_but_the_page_is_told_without_the_token(running: Argus, path: str) -> None:
+@pytest.mark.fault("AP1")
+def test_nothing_but_the_page_is_told_without_the_token(running: Argus, injected: Injection, path: str) -> None:
     for headers in (
         {},
         {"Authorization": "Bearer wrong"},
@@ -71,7 +73,8 @@ def test_nothing_but_the_page_is_told_without_the_token(running: Argus, path: st
         {"Authorization": f"Bearer {running.token[:-1]}"},
         {"Cookie": f"argus_session={running.token}"},
     ):
-        reply = running.rest("GET", path, token=False, headers=headers)
+        with injected:
+            reply = running.rest("GET", path, token=False, headers=headers)
         assert refusal(reply) == (401, "UNAUTHORIZED")
         assert running.token not in reply.body.decode()
 
@@ -85,9 +88,12 @@ def test_health_needs_no_token(running: Argus) -> None:
     "host",
     ["evil.example", "evil.example:7117", "127.0.0.1.evil.example", "", "[", "localhost@evil", "evil\\@localhost"],
 )
-def test_another_host_is_misdirected(running: Argus, host: str) -> None:
+@pytest.mark.fault("AP1")
+def test_another_host_is_misdirected(running: Argus, injected: Injection, host: str) -> None:
     for path in ("/api/state", "/", "/healthz"):
-        assert refusal(running.rest("GET", path, headers={"Host": host})) == (421, "MISDIRECTED")
+        with injected:
+            reply = running.rest("GET", path, headers={"Host": host})
+        assert refusal(reply) == (421, "MISDIRECTED")
 
 
 def test_two_hosts_are_misdirected_whichever_comes_first(running: Argus) -> None:
@@ -100,8 +106,10 @@ def test_two_hosts_are_misdirected_whichever_comes_first(running: Argus) -> None
 @pytest.mark.parametrize(
     "origin", ["http://evil.example", "null", "https://127.0.0.1.evil.example", "http://127.0.0.1:1", "file://"]
 )
-def test_another_origin_is_forbidden(running: Argus, origin: str) -> None:
-    reply = running.rest("PUT", "/api/autonomy", {"level": "full"}, headers={"Origin": origin})
+@pytest.mark.fault("AP1")
+def test_another_origin_is_forbidden(running: Argus, injected: Injection, origin: str) -> None:
+    with injected:
+        reply = running.rest("PUT", "/api/autonomy", {"level": "full"}, headers={"Origin": origin})
     assert refusal(reply) == (403, "FORBIDDEN")
     assert running.get("/api/autonomy") == {"level": "observe"}
 
@@ -111,8 +119,10 @@ def test_its_own_origin_is_taken(running: Argus) -> None:
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
-def test_a_body_of_another_type_is_not_read(running: Argus, kind: str) -> None:
-    reply = running.rest("PUT", "/api/autonomy", {"level": "full"}, headers={"Content-Type": kind})
+@pytest.mark.fault("AP1")
+def test_a_body_of_another_type_is_not_read(running: Argus, injected: Injection, kind: str) -> None:
+    with injected:
+        reply = running.rest("PUT", "/api/autonomy", {"level": "full"}, headers={"Content-Type": kind})
     assert refusal(reply) == (415, "UNSUPPORTED_TYPE")
     assert running.get("/api/autonomy") == {"level": "observe"}
 

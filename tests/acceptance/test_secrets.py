@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.acceptance.harness import Argus, Hook, WebServer
+from tests.faults import Injection
 
 _CANARY = "canary-7Kq2vXw9"
 
@@ -33,7 +36,10 @@ def everything(argus: Argus, incident: str) -> dict[str, str]:
     return sinks
 
 
-def test_a_secret_in_a_channel_or_a_url_appears_nowhere(argus: Argus, web: WebServer, hook: Hook) -> None:
+@pytest.mark.fault("AP4")
+def test_a_secret_in_a_channel_or_a_url_appears_nowhere(
+    argus: Argus, web: WebServer, hook: Hook, injected: Injection
+) -> None:
     entry = web.service("fail", headers={"Authorization": f"Bearer {_CANARY}-header"})
     entry["url"] = entry["url"].replace("http://", f"http://user:{_CANARY}-userinfo@")
     channel = hook.url.replace("json://", f"json://user:{_CANARY}-channel@")
@@ -42,10 +48,11 @@ def test_a_secret_in_a_channel_or_a_url_appears_nowhere(argus: Argus, web: WebSe
     started = argus.cli("up", "--detach", "--json")
     assert argus.find()
     argus.wait_until("web", "up")
-    web.kill()
-    incident = argus.wait_for("service_escalated", "web").data["incident"]
-    hook.wait_for("SERVICE STILL DOWN: web")
-    argus.wait_for("notification_delayed")
+    with injected:
+        web.kill()
+        incident = argus.wait_for("service_escalated", "web").data["incident"]
+        hook.wait_for("SERVICE STILL DOWN: web")
+        argus.wait_for("notification_delayed")
     sinks = {**everything(argus, incident), "up": started.stdout + started.stderr, "hook": str(hook.messages)}
     argus.down()
     sinks["logs"] = "".join(path.read_text() for path in (argus.home / "logs").iterdir())
@@ -72,12 +79,14 @@ def test_a_wrong_file_is_refused_without_saying_its_secrets(argus: Argus) -> Non
     assert _CANARY not in ran.stdout + ran.stderr
 
 
-def test_the_token_is_told_by_no_face_but_its_own(argus: Argus, web: WebServer) -> None:
+@pytest.mark.fault("AP4")
+def test_the_token_is_told_by_no_face_but_its_own(argus: Argus, web: WebServer, injected: Injection) -> None:
     argus.configure([web.service()])
     argus.up()
     argus.wait_until("web", "up")
-    web.kill()
-    incident = argus.wait_for("service_down", "web").data["incident"]
+    with injected:
+        web.kill()
+        incident = argus.wait_for("service_down", "web").data["incident"]
     wrong = argus.rest("GET", f"/api/services/{argus.token}")
     sinks = {**everything(argus, incident), "an error about it": wrong.body.decode()}
     sinks.pop("token")

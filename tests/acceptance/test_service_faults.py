@@ -214,7 +214,7 @@ def test_a_silent_name_server_takes_down_what_needs_it_and_delays_no_other(
     argus: Argus, web: WebServer, silent_dns: list[str], injected: Injection
 ) -> None:
     nameless = [f"name{number:02d}" for number in range(50)]
-    services = [watched(name, f"http://{name}.example/", interval="1s", timeout="1s") for name in nameless]
+    services = [watched(name, f"http://{name}.example/", interval="500ms", timeout="800ms") for name in nameless]
     known = watched("known", f"http://known.example:{web.port}/")
     argus.configure([*services, known, web.service()], autonomy="observe")
     up = [*silent_dns, PROGRAM, "up", "--detach"]
@@ -224,7 +224,7 @@ def test_a_silent_name_server_takes_down_what_needs_it_and_delays_no_other(
         looks = Looks(argus)
         eventually(lambda: looks.are_down(50), "all of them are down")
     assert looks.down == dict.fromkeys(nameless, "DNS_RESOLUTION_FAILED")
-    # Three checks of a second each were waited for: who stood behind them in a queue was checked less often than that.
+    # Three checks of nearly a second each were waited for: who stood behind them in a queue was checked less often.
     assert all(len(seen) >= 5 for seen in looks.checks.values()), looks.checks
     assert [argus.service(name)["state"] for name in ("web", "known")] == ["up", "up"]
     assert argus.journal("restart_started") == []

@@ -23,6 +23,13 @@ def test_one_thing_is_mended(injected):
     with injected:
         pass
 """
+CASES = """
+@pytest.mark.fault("XX1")
+@pytest.mark.parametrize("case", ["first", "second", "third"])
+def test_each_case_is_mended(injected, case):
+    with injected:
+        assert case != "third"
+"""
 LOST = """
 @pytest.mark.fault("XX1")
 def test_one_thing_stays_broken(injected):
@@ -144,6 +151,15 @@ def test_it_fails_for(place: Place, cases: tuple[str, ...], id: str, outcome: st
     ran = place.faults(*cases)
     assert (ran.code, ran.last) == (1, last)
     assert f" {outcome} " in ran.row(id)
+
+
+def test_the_cases_of_a_test_are_counted_each_and_shown_as_one_but_for_the_lost(place: Place) -> None:
+    ran = place.faults(CASES, QUIET)
+    assert (ran.code, ran.last) == (1, "3 injected, 2 recovered, 1 lost")
+    good, lost = (line for line in ran.said.splitlines() if line.startswith("XX1 "))
+    assert good.endswith("recovered      each case is mended (2 cases)")
+    assert "  lost  " in lost
+    assert "each case is mended (third): " in lost
 
 
 def test_a_bound_counts_in_the_campaign_alone(place: Place) -> None:
