@@ -13,7 +13,6 @@ from argus.agents.messages import (
     Beaten,
     EndReported,
     Forgotten,
-    Jumped,
     Look,
     Message,
     Pulse,
@@ -30,7 +29,7 @@ from argus.agents.settings import Agents as Settings
 from argus.agents.stops import Stops
 from argus.agents.terminals import Following, Handover, Terminals
 from argus.agents.tools import Tools
-from argus.core.clock import Jump
+from argus.core.clock import Jump, stamp
 from argus.core.errors import ArgusError, Code
 from argus.host.launching import LaunchFailed
 from argus.loops import keep_running
@@ -68,7 +67,8 @@ class Crew:
         self._changed.set()
 
     def time_jumped(self, jump: Jump) -> None:
-        self._tell(Jumped(jump))
+        """At once, and not in its turn: a look that is under way would go on counting the silence as an agent's."""
+        self._keeper.ledger.trusted_from = stamp(self._tools.clock)
 
     @property
     def settings(self) -> Settings:

@@ -50,9 +50,14 @@ class Judge:
                 # Whether it had finished is in its run folder, and nowhere else.
                 self._launches.take_up(agent)
                 return
-            if vital is not Vital.DEAD and self._ledger.silence(agent) <= self._ledger.settings.heartbeat.stale_after:
+            if vital is not Vital.DEAD and not self._is_silent(agent):
                 return
         await self.decide(agent)
+
+    def _is_silent(self, agent: Agent) -> bool:
+        """For longer than it may be, and by a time that is sound: a silence may be ours as long as it is not."""
+        silent = self._ledger.silence(agent)
+        return silent > self._ledger.settings.heartbeat.stale_after and self._tools.time_is_sound()
 
     async def _found_alive(self, agent: Agent) -> None:
         """The daemon is the companion of what it started itself, and of what outlived its launcher."""

@@ -17,7 +17,6 @@ from argus.agents.messages import (
     EndReported,
     Exited,
     Forgotten,
-    Jumped,
     Launched,
     Look,
     Message,
@@ -67,7 +66,7 @@ class Keeper:
 
     async def _handle(self, message: Message) -> None:
         try:
-            if not isinstance(message, Jumped | Reconfigured):
+            if not isinstance(message, Reconfigured):
                 await self.ledger.intents.settle()
             match message:
                 case Turn(work, reply):
@@ -92,8 +91,6 @@ class Keeper:
                     await self._judge.look(id)
                 case WriteSeen():
                     await self.ledger.write_seen()
-                case Jumped():
-                    self.ledger.trusted_from = stamp(self._tools.clock)
                 case Reconfigured(settings):
                     self.ledger.settings = settings
         except Exception as error:  # noqa: BLE001 - one bad message must not end the reader of all the others

@@ -9,7 +9,6 @@ from typing import Any
 
 from argus.agents.model import Agent, Process
 from argus.agents.settings import Agents as Settings
-from argus.core.clock import Jump
 from argus.host.launching import Ended, Running
 from argus.store.records import Act
 
@@ -125,14 +124,9 @@ class WriteSeen:
 
 
 @dataclass(frozen=True, slots=True)
-class Jumped:
-    jump: Jump
-
-
-@dataclass(frozen=True, slots=True)
 class Reconfigured:
     settings: Settings
 
 
 Asked = Beaten | SpawnAsked | RespawnAsked | StopAsked | Forgotten | EndReported | Turn
-Message = Asked | Launched | Exited | Look | WriteSeen | Jumped | Reconfigured
+Message = Asked | Launched | Exited | Look | WriteSeen | Reconfigured

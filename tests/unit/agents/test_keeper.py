@@ -386,6 +386,27 @@ async def test_no_jump_of_time_respawns_or_reports_anybody(rig: Rig, kind: str):
     assert await rig.said("agent_unknown", "agent_silent", "agent_died") == []
 
 
+@pytest.mark.parametrize("slow", [0.5, 5.0], ids=["before-it-is-noticed", "after-it-was-noticed"])
+@simulated
+async def test_who_is_looked_at_after_time_jumped_in_the_middle_of_a_look_is_not_reported(rig: Rig, slow: float):
+    await rig.start()
+    pid = rig.process(await rig.spawn()).running.agent.pid
+    others = [Beat("theirs", "working"), Beat("here", "working", pid=pid)]
+    for beat in [Beat("silent", "working"), *others]:
+        await rig.crew.beat(beat)
+    rig.store.slow = slow
+    while not await rig.said("agent_unknown"):
+        await rig.passes(0.1)
+        for beat in others:
+            await rig.crew.beat(beat)
+    # That the first is silent is being written; the others have yet to be looked at.
+    assert rig.state("silent") == "alive"
+    rig.clock.sleep(7200)
+    await rig.passes(60)
+    assert [rig.state(id) for id in ("silent", "theirs", "here")] == ["unknown", "alive", "alive"]
+    assert await rig.said("agent_unknown", "agent_silent") == ["agent_unknown"]
+
+
 @simulated
 async def test_a_hung_agent_is_told_of_once_and_comes_back(rig: Rig):
     await rig.start()
