@@ -180,7 +180,8 @@ class Freezer:
     def take_in(self, argus: Argus) -> None:
         """All that carries its mark, and what they start from now on."""
         for process in argus.marked():
-            (self._group / "cgroup.procs").write_text(str(process.pid))
+            with contextlib.suppress(ProcessLookupError):  # it has just ended
+                (self._group / "cgroup.procs").write_text(str(process.pid))
 
     def freeze(self) -> None:
         self._say("FROZEN" if self._old else "1")

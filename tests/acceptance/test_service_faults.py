@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import random
 import shlex
 import signal
 import socket
@@ -125,11 +126,38 @@ def test_a_body_that_is_a_bomb_takes_no_memory(argus: Argus, hostile: Hostile, i
     assert most_memory(argus.pid) - before < 32 * _MEBIBYTE, "the 64 KiB that are read would be 64 MiB unpacked"
 
 
+@pytest.mark.fault("SV4")
+def test_a_service_that_fails_twice_and_answers_again_and_again_is_flapping_and_not_restarted(
+    argus: Argus, web: WebServer, hook: Hook, injected: Injection
+) -> None:
+    argus.configure([web.service("repair", interval="1h")], channels=[hook.url])
+    argus.up()
+    argus.wait_until("web", "up")
+
+    def check() -> int:
+        return int(argus.rest("POST", "/api/services/web/check").json["failures"])
+
+    with injected:
+        for _ in range(20):
+            web.kill()
+            assert [check(), check()] == [1, 2]
+            web.start()
+            assert check() == 0
+        eventually(lambda: hook.messages, "a person is told")
+    (announced,) = argus.journal("service_flapping")
+    assert announced.data["service"] == "web"
+    assert story(argus) == []
+    assert web.runs == 0
+    assert len(hook.messages) == 1
+
+
 @pytest.mark.fault("SV7")
 def test_a_service_that_crashes_again_and_again_spends_the_budget_and_then_a_person_is_told(
     argus: Argus, web: WebServer, hook: Hook, injected: Injection
 ) -> None:
-    argus.configure([web.service("repair", interval="100ms")], channels=[hook.url])
+    # It crashes seldom enough not to be flapping: then it would not be restarted either, whatever is left.
+    seldom = {"within": "500ms"}
+    argus.configure([web.service("repair", interval="100ms")], channels=[hook.url], flapping=seldom)
     argus.up()
     argus.wait_until("web", "up")
     with injected:
@@ -180,13 +208,14 @@ def test_a_restart_that_hangs_ends_at_its_deadline_with_all_that_it_started(
 def silent_dns(argus: Argus) -> Iterator[list[str]]:
     """The words before a command in whose world the name `known` is in a file, and nobody answers about any other."""
     server, known = argus.folder / "resolv.conf", argus.folder / "hosts"
-    server.write_text("nameserver 127.53.53.53\n")
+    nowhere = f"127.53.{random.randint(1, 254)}.{random.randint(1, 254)}"  # others may play the same on this machine
+    server.write_text(f"nameserver {nowhere}\n")
     known.write_text("127.0.0.1 known.example\n")
     mounts = 'mount --bind "$0" /etc/resolv.conf && mount --bind "$1" /etc/hosts && shift && exec "$@"'
     words = ["unshare", "--mount", "sh", "-c", mounts, str(server), str(known)]
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as nobody:
         try:
-            nobody.bind(("127.53.53.53", 53))
+            nobody.bind((nowhere, 53))
             subprocess.run([*words, "true"], check=True, capture_output=True)
         except (OSError, subprocess.CalledProcessError) as error:
             pytest.skip(f"a name server of its own needs the right to be one: {error}")
