@@ -119,6 +119,9 @@ def summarise(found: list[Line], ran: test_tiers.Outcome) -> int:
     print(f"{len(kinds['fault'])} rows of faults, {len(unbuilt['fault'])} of them not built yet")
     print(f"{count('skipped')} skipped on this machine")
     print(f"{count('quiet', 'acted')} controls, {count('acted')} acted, {len(unbuilt['control'])} not built yet")
+    besides = ran.failed - count("lost", "acted")
+    if besides > 0:
+        print(f"{besides} failed besides, and are shown above: a row of theirs may be missing here")
     for note in ran.notes:
         print(note)
     injected, recovered, lost = count("recovered", "lost"), count("recovered"), count("lost")
