@@ -4,13 +4,14 @@ Not in the folder itself: a contender imports its own file from there, and must 
 """
 
 from benchmarks.plan import Work
-from benchmarks.work import breaker, checks, commands, idle, journal, libraries, paced, requests, sse
+from benchmarks.work import breaker, checks, commands, heartbeats, idle, journal, libraries, paced, requests, sse
 
 WORK: dict[str, Work] = {
     "journal": Work("journal", journal.measure),
     "postgres": Work("postgres", journal.measure_postgres),
     "sse": Work("sse", sse.measure),
     "requests": Work("requests", requests.measure),
+    "heartbeats": Work("heartbeats", heartbeats.measure),
     "commands": Work("commands", commands.measure),
     "idle": Work("idle", idle.measure),
     "checks": Work("checks", checks.measure),
