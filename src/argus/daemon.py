@@ -139,6 +139,9 @@ async def _live(
         announce(_announcement(house))
         await stopping.wait()
         await serving
+        with contextlib.suppress(TimeoutError, ArgusError):
+            async with asyncio.timeout(0.5):
+                await crew.written()
         for part in parts:
             part.cancel()
         # A store that cannot be written just now does not keep us from ending.

@@ -7,7 +7,7 @@ from dataclasses import replace
 from argus.agents import book, reports
 from argus.agents.ledger import Ledger
 from argus.agents.messages import Beat, Pulse
-from argus.agents.model import Agent, Process, State
+from argus.agents.model import COMPLETED, Agent, Process, State
 from argus.agents.tools import Tools
 from argus.core.clock import stamp
 from argus.core.vital import Vital
@@ -21,14 +21,14 @@ class Beats:
         self._tools = tools
 
     def quick(self, beat: Beat) -> Pulse | None:
-        """For an agent that says nothing new: nothing is recorded. None when the record has to hear of it."""
-        agent = self._ledger.book.get(beat.agent_id)
+        """For an agent that goes on as before: on disk within a second. None when the record must hear of it first."""
+        agent = self._ledger.book.peek(beat.agent_id)
         if agent is None:
             why = self._ledger.over.get(beat.agent_id)
             return Pulse(False, why) if why else None
         if agent.state is not State.ALIVE or _says_more(agent, beat, self._tools.host):
             return None
-        self._ledger.see(agent)
+        self._ledger.see(agent, beat.status, beat.task)
         return _pulse(agent)
 
     async def take(self, beat: Beat) -> Pulse:
@@ -96,8 +96,11 @@ class Beats:
         return self._ledger.vital(agent) in (Vital.ALIVE, Vital.STOPPED)
 
 
+_GOOD = Pulse(True)
+
+
 def _pulse(agent: Agent) -> Pulse:
-    return Pulse(False, agent.stop) if agent.stop else Pulse(True)
+    return Pulse(False, agent.stop) if agent.stop else _GOOD
 
 
 def _completed(process: Process | None, known: Process | None) -> Process | None:
@@ -108,14 +111,15 @@ def _completed(process: Process | None, known: Process | None) -> Process | None
 
 
 def _says_more(agent: Agent, beat: Beat, host: str) -> bool:
-    said = (
-        (beat.status, agent.status),
-        (beat.task, agent.task),
-        (beat.config, agent.config),
-        (beat.project, agent.project),
-        (beat.session, agent.session),
-    )
-    if any(new and new != known for new, known in said):
+    """What decides what becomes of the agent: lost with Argus, it would be respawned wrongly, or not at all. What it is
+    doing just now is not of that kind, apart from one word."""
+    if beat.status and beat.status != agent.status and COMPLETED in (beat.status, agent.status):
+        return True
+    if (
+        (beat.config and beat.config != agent.config)
+        or (beat.project and beat.project != agent.project)
+        or (beat.session and beat.session != agent.session)
+    ):
         return True
     local = beat.pid > 0 and beat.host in ("", host)
     return local and (agent.process is None or agent.process.pid != beat.pid)

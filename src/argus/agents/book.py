@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from argus.agents import policy
@@ -13,22 +13,56 @@ from argus.core.clock import Stamp
 DOMAIN = "agents"
 
 
+@dataclass(slots=True)
+class Heard:
+    """What an agent said since its own value was last looked at: a beat must not cost a new value of so many fields."""
+
+    seen: Stamp
+    status: str = ""
+    task: str = ""
+
+
 class Book:
     """Every agent that is not over, and for each stem of an id the highest number that was ever used."""
 
     def __init__(self) -> None:
         self._agents: dict[str, Agent] = {}
+        self._heard: dict[str, Heard] = {}
         self._numbers: dict[str, int] = {}
         self._used: set[str] = set()
 
     def __iter__(self) -> Iterator[Agent]:
+        for id in list(self._heard):
+            self.get(id)
         return iter(list(self._agents.values()))
 
     def get(self, id: str) -> Agent | None:
+        agent, heard = self._agents.get(id), self._heard.pop(id, None)
+        if agent is None or heard is None:
+            return agent
+        agent = replace(agent, seen=heard.seen, status=heard.status or agent.status, task=heard.task or agent.task)
+        self._agents[id] = agent
+        return agent
+
+    def peek(self, id: str) -> Agent | None:
+        """Without what was heard of it since: cheap, and all but its last words are as they are."""
         return self._agents.get(id)
 
+    def hear(self, id: str, seen: Stamp, status: str = "", task: str = "") -> None:
+        """Beside the agent's value, and so on top of one that is on its way to the record meanwhile."""
+        heard = self._heard.get(id)
+        if heard is None:
+            self._heard[id] = Heard(seen, status, task)
+            return
+        heard.seen = seen
+        heard.status = status or heard.status
+        heard.task = task or heard.task
+
     def put(self, agent: Agent) -> None:
+        known = agent.id in self._agents
         self._agents[agent.id] = agent
+        if known:
+            return
         self._used.add(agent.id)
         stem, digits = policy.split(agent.id)
         self._numbers[stem] = max(self._numbers.get(stem, 0), int(digits or 1))
@@ -36,6 +70,7 @@ class Book:
     def forget(self, id: str) -> None:
         """It is over; its number stays used."""
         self._agents.pop(id, None)
+        self._heard.pop(id, None)
 
     def next_id(self, id: str) -> str:
         following = policy.next_id(id, self._highest(id))
@@ -52,8 +87,18 @@ class Book:
         return self._numbers.get(policy.split(id)[0], 0)
 
 
+_FIELDS = tuple(one.name for one in fields(Agent))
+_PARTS: dict[type, tuple[str, ...]] = {kind: tuple(one.name for one in fields(kind)) for kind in (Stamp, Process)}
+
+
 def written(agent: Agent) -> dict[str, Any]:
-    return {**asdict(agent), "state": agent.state.value, "origin": agent.origin.value}
+    """A thousand of them are written twice a second, so nothing is copied that cannot change."""
+    data = {name: getattr(agent, name) for name in _FIELDS}
+    for name, value in data.items():
+        if (parts := _PARTS.get(type(value))) is not None:
+            data[name] = {part: getattr(value, part) for part in parts}
+    data["state"], data["origin"] = agent.state.value, agent.origin.value
+    return data
 
 
 def read(data: Mapping[str, Any]) -> Agent:

@@ -94,7 +94,7 @@ class Crew:
         return self._keeper.ledger.silence(agent)
 
     async def beat(self, beat: Beat) -> Pulse:
-        agent = self._keeper.ledger.book.get(beat.agent_id)
+        agent = self._keeper.ledger.book.peek(beat.agent_id)
         if agent is not None and agent.state is State.SPAWNING and beat.pid:
             self._keeper.launches.reported(agent.id)
         pulse = self._keeper.beats.quick(beat)
@@ -146,6 +146,10 @@ class Crew:
 
     async def forget(self, id: str, by: str) -> Agent:
         return await self._ask(lambda reply: Forgotten(id, by, reply))
+
+    async def written(self) -> None:
+        """Writes who was seen and what they said, now. For the end of Argus."""
+        await self._in_turn(self._keeper.ledger.write_seen)
 
     async def tail(self, id: str, lines: int) -> str:
         return await self._tools.launcher.tail(self._tools.run_folder(id), lines)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from argus.agents import policy, reports
 from argus.agents.launches import Launches
 from argus.agents.ledger import Ledger
-from argus.agents.model import Agent, Origin, State
+from argus.agents.model import COMPLETED, Agent, Origin, State
 from argus.agents.policy import Gate, Hold, Keep, Remove, Report, Respawn
 from argus.agents.starts import Starts
 from argus.agents.tools import Tools
@@ -130,7 +130,7 @@ class Judge:
         now = stamp(self._tools.clock)
         return policy.Facts(
             stop_approved=bool(agent.stop),
-            finished=agent.status == "completed" or agent.exit_status == 0,
+            finished=agent.status == COMPLETED or agent.exit_status == 0,
             vital=self._ledger.vital(agent),
             all_are_late=not self._tools.time_is_sound(),
             respawn_enabled=respawn.enabled,

@@ -77,10 +77,10 @@ class Ledger:
         wait = policy.delay(backoff, agent.tries, agent.waited, self._tools.chance())
         return self.moved(agent, State.DEAD, died=now, wait=wait, reason=agent.reason or "its process is gone")
 
-    # Who was seen when: kept in memory, written now and then.
+    # Who was seen when, and what it was doing: kept in memory, written now and then.
 
-    def see(self, agent: Agent) -> None:
-        self.book.put(replace(agent, seen=stamp(self._tools.clock)))
+    def see(self, agent: Agent, status: str = "", task: str = "") -> None:
+        self.book.hear(agent.id, stamp(self._tools.clock), status, task)
         self._unwritten.add(agent.id)
 
     @property
@@ -91,8 +91,13 @@ class Ledger:
         """In turn with every other change: written beside them, it could undo one that is on its way."""
         found = [agent for id in sorted(self._unwritten) if (agent := self.book.get(id)) is not None]
         self._unwritten.clear()
-        if found:
+        if not found:
+            return
+        try:
             await self._tools.notes.commit(*(put(agent) for agent in found))
+        except ArgusError:
+            self._unwritten.update(agent.id for agent in found if self.book.peek(agent.id))
+            raise
 
     def silence(self, agent: Agent) -> float:
         """Seconds without a sign of life."""

@@ -7,6 +7,9 @@ from enum import StrEnum
 
 from argus.core.clock import Stamp
 
+COMPLETED = "completed"
+"""The one word of an agent's own that decides something: it has done its task."""
+
 
 class State(StrEnum):
     SPAWNING = "spawning"
