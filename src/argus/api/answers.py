@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from starlette.responses import Response
+from starlette.types import Send
 
 from argus.core.clock import Clock, milliseconds
 from argus.core.errors import ArgusError, Code
@@ -15,6 +16,16 @@ from argus.core.redact import Redactor
 def json_response(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     body = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")
     return Response(body, status, {"cache-control": "no-store", **(headers or {})}, "application/json")
+
+
+_HEADERS = [(b"content-type", b"application/json"), (b"cache-control", b"no-store")]
+
+
+async def send_json(send: Send, body: bytes, status: int) -> None:
+    """The same without a response made for it: most requests are heartbeats."""
+    headers = [*_HEADERS, (b"content-length", b"%d" % len(body))]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
 
 
 class Errors:

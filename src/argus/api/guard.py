@@ -100,15 +100,14 @@ class Guard:
         except ArgusError as error:
             await self._errors.response(error)(scope, receive, send)
             return
-        if scope["path"] in STREAMED:
-            await self._app(scope, receive, send)
-            return
-        await self._app(scope, _Limited(receive), send)
+        # Of a body that said its size the server lets no more through.
+        is_bounded = "content-length" in headers or scope["path"] in STREAMED
+        await self._app(scope, receive if is_bounded else _Limited(receive), send)
 
     def _check_host(self, scope: Scope, headers: Mapping[str, str]) -> None:
         """A page of another site whose name was made to point at loopback sends its own name here."""
         given = headers.get("host", "")
-        given_once = sum(name == b"host" for name, _ in scope["headers"]) == 1
+        given_once = [name for name, _ in scope["headers"]].count(b"host") == 1
         name = _host_name(given) if given_once and len(given) <= _LONGEST_HOST else ""
         if name and (name in _LOOPBACK or name == self._host):
             return

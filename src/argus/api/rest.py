@@ -8,18 +8,22 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
+from pydantic_core import PydanticSerializationError
+from starlette.datastructures import QueryParams
 from starlette.routing import Route
+from starlette.types import Receive, Send
+from starlette.types import Scope as Connection
 
-from argus.api.answers import json_response
+from argus.api.answers import send_json
 from argus.api.guard import CALLER
+from argus.api.server import WHOLE
 from argus.core.errors import ArgusError, Code
 from argus.ops import OPERATIONS, Operation
 from argus.ops.caller import Caller, Scope
 from argus.ops.house import House
+from argus.ops.operation import Answer
 
-_CALLERS = 256
+_CALLERS = 4096
 _READ = 30.0
 """Seconds in which a body has to arrive: a client that drips holds nothing for longer."""
 
@@ -31,26 +35,56 @@ def routes(house: House) -> list[Route]:
     return [_route(one, asked_by) for one in sorted(OPERATIONS, key=lambda one: one.scope is not Scope.REPORT)]
 
 
+class _Endpoint:
+    """One operation. A class's instance is taken as ASGI: a request and a response of Starlette's would be made for
+    every heartbeat, and cost as much as all of the rest."""
+
+    def __init__(self, one: Operation, asked_by: Callable[[Caller], House]) -> None:
+        self._one = one
+        self._asked_by = asked_by
+
+    async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
+        one = self._one
+        house = self._asked_by(scope[CALLER])
+        given = dict(scope["path_params"])
+        if one.method == "GET":
+            answer = await one.call(house, _with_query(given, QueryParams(scope["query_string"])))
+        else:
+            raw = await _body(scope, receive)
+            # Half a character can only be named, not sent: what is not escaped is read as UTF-8.
+            answer = await one.call(house, _with_body(given, raw), encodable=b"\\u" not in raw)
+        await send_json(send, _written(answer), one.status)
+
+
 def _route(one: Operation, asked_by: Callable[[Caller], House]) -> Route:
-    async def endpoint(request: Request) -> Response:
-        values = await _values(one, request)
-        answer = await one.call(asked_by(request.scope[CALLER]), values)
-        return json_response(answer.model_dump(mode="json", by_alias=True), one.status)
-
-    return Route(one.path, endpoint, methods=[one.method], name=one.name)
+    return Route(one.path, _Endpoint(one, asked_by), methods=[one.method], name=one.name)
 
 
-async def _values(one: Operation, request: Request) -> dict[str, Any]:
-    """Path, then query or body; a field that is given twice is an error, not a guess."""
-    given = dict(request.path_params)
-    if one.method == "GET":
-        for key in request.query_params:
-            values = request.query_params.getlist(key)
-            if len(values) > 1 or key in given:
-                raise ArgusError(Code.INVALID_REQUEST, f"{key[:100]}: given more than once", field=key[:100])
-            given[key] = values[0]
-        return given
-    for key, value in (await _body(request)).items():
+def _written(answer: Answer) -> bytes:
+    try:
+        return answer.model_dump_json(by_alias=True).encode()
+    except PydanticSerializationError:  # half a character that no request named, such as in the name of a file
+        said = answer.model_dump(mode="json", by_alias=True)
+        return json.dumps(said, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")
+
+
+# Path, then query or body; a field that is given twice is an error, not a guess.
+
+
+def _with_query(given: dict[str, Any], query: QueryParams) -> dict[str, Any]:
+    for key in query:
+        values = query.getlist(key)
+        if len(values) > 1 or key in given:
+            raise ArgusError(Code.INVALID_REQUEST, f"{key[:100]}: given more than once", field=key[:100])
+        given[key] = values[0]
+    return given
+
+
+def _with_body(given: dict[str, Any], raw: bytes) -> dict[str, Any]:
+    body = _json(raw)
+    if not given:
+        return body
+    for key, value in body.items():
         if key in given:
             raise ArgusError(Code.INVALID_REQUEST, f"{key[:100]}: stands in the path already", field=key[:100])
         given[key] = value
@@ -68,19 +102,36 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-async def _body(request: Request) -> dict[str, Any]:
+_DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_number)
+
+
+async def _body(scope: Connection, receive: Receive) -> bytes:
+    if scope.get(WHOLE):
+        return await _pieces(receive)
     try:
         async with asyncio.timeout(_READ):
-            raw = await request.body()
+            return await _pieces(receive)
     except TimeoutError:
         raise ArgusError(Code.INVALID_REQUEST, f"the body did not arrive within {_READ:g} s") from None
-    except ClientDisconnect:
-        raise ArgusError(Code.INVALID_REQUEST, "the client left before its body was whole") from None
+
+
+async def _pieces(receive: Receive) -> bytes:
+    raw: bytes = b""
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ArgusError(Code.INVALID_REQUEST, "the client left before its body was whole")
+        raw += message.get("body", b"")  # ASGI's own type is a dictionary of anything
+        if not message.get("more_body", False):
+            return raw
+
+
+def _json(raw: bytes) -> dict[str, Any]:
     if not raw:
         return {}
     try:
         # As bytes they would be read in the encodings that json guesses at: JSON over HTTP is UTF-8.
-        body = json.loads(raw.decode(), object_pairs_hook=_once, parse_constant=_no_number)
+        body = _DECODER.decode(raw.decode())
     except (ValueError, RecursionError) as error:
         raise ArgusError(Code.INVALID_REQUEST, f"the body is not JSON: {str(error)[:200]}") from None
     if not isinstance(body, dict):

@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import resource
+from functools import lru_cache
+from itertools import chain
 from typing import Any, ClassVar
 
 import uvicorn
@@ -15,8 +18,12 @@ from argus.api.answers import Errors
 from argus.core.clock import Clock, SystemClock, milliseconds
 from argus.core.errors import ArgusError, Code
 
-CONNECTIONS = 512
-"""Beyond that one that asks for nothing is closed: strangers' connections must not take the checks' descriptors."""
+SILENT = 512
+"""Connections that have not asked for anything yet. Beyond that the oldest of them is closed."""
+CONNECTIONS = 4096
+"""In all, if there are descriptors for twice as many: connections must not take those of the checks."""
+WHOLE = "argus.whole"
+"""Stands in the request's scope once all of its body is here: nobody has to wait for it."""
 _HEAD = 64 * 1024
 _HEAD_SECONDS = 15.0
 """In which the whole head of a request must have arrived."""
@@ -24,6 +31,12 @@ _REST_SECONDS = 5.0
 """In which the rest of a body has to arrive whose request is answered already: time to read the answer, not to stay."""
 _STUCK_SECONDS = 20.0
 """In which a client has to take what waits for it; one that does not is cut off, and whatever it was sent is let go."""
+
+
+@lru_cache(maxsize=1)
+def _room() -> int:
+    descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return CONNECTIONS if descriptors < 0 else max(SILENT, min(CONNECTIONS, descriptors // 2))
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -42,8 +55,8 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._wait_for(_HEAD_SECONDS)
-        if len(self.connections) > CONNECTIONS:
-            next(iter((*self._silent, *self._idle, self))).transport.abort()
+        if len(self._silent) >= SILENT or len(self.connections) > _room():
+            next(chain(self._silent, self._idle, (self,))).transport.abort()
         self._silent[self] = None
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -84,6 +97,7 @@ class BoundedProtocol(HttpToolsProtocol):
                 self._wait_for(_REST_SECONDS)
 
     def on_message_complete(self) -> None:
+        self.scope[WHOLE] = True  # type: ignore[literal-required]
         super().on_message_complete()
         self._in_body = False
         self._came()
@@ -138,6 +152,7 @@ class Server(uvicorn.Server):
                 access_log=False,
                 date_header=False,
                 server_header=False,
+                proxy_headers=False,
                 timeout_keep_alive=30,
                 timeout_graceful_shutdown=int(grace),
             )

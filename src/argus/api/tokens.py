@@ -16,7 +16,8 @@ from argus.ops.caller import Caller, Role
 
 _MARK = "argus"
 _LONGEST = 4096
-_KEPT = 256
+_KEPT = 4096
+"""More than there are agents at work: a proof costs more than the rest of a heartbeat's way through the door."""
 
 
 class Tokens:
