@@ -4,7 +4,19 @@ Not in the folder itself: a contender imports its own file from there, and must 
 """
 
 from benchmarks.plan import Work
-from benchmarks.work import breaker, checks, commands, heartbeats, idle, journal, libraries, paced, requests, sse
+from benchmarks.work import (
+    breaker,
+    checks,
+    commands,
+    heartbeats,
+    idle,
+    journal,
+    libraries,
+    paced,
+    requests,
+    respawn,
+    sse,
+)
 
 WORK: dict[str, Work] = {
     "journal": Work("journal", journal.measure),
@@ -12,6 +24,7 @@ WORK: dict[str, Work] = {
     "sse": Work("sse", sse.measure),
     "requests": Work("requests", requests.measure),
     "heartbeats": Work("heartbeats", heartbeats.measure),
+    "respawn": Work("respawn", respawn.measure, packages=("supervisor",)),
     "commands": Work("commands", commands.measure),
     "idle": Work("idle", idle.measure),
     "checks": Work("checks", checks.measure),

@@ -58,5 +58,18 @@ def install(packages: Iterable[str]) -> None:
     importlib.invalidate_caches()
 
 
+def npm(package: str, version: str) -> Path | None:
+    """The program of a peer from npm, in a folder of its own beside the peers from PyPI."""
+    folder = Path(sys.prefix) / "npm" / f"{package}-{version}"
+    program = folder / "node_modules" / ".bin" / package
+    if not program.exists():
+        command = ["npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--loglevel=error"]
+        with contextlib.suppress(OSError):
+            subprocess.run(
+                [*command, f"{package}@{version}"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False
+            )
+    return program if program.exists() else None
+
+
 class Skipped(Exception):
     """What this work needs is not here."""
