@@ -10,6 +10,9 @@ import signal
 from dataclasses import dataclass
 from pathlib import Path
 
+_STAT = 4096
+"""More than the line of numbers and a name of sixteen bytes can be."""
+
 
 @dataclass(frozen=True, slots=True)
 class Identity:
@@ -21,14 +24,16 @@ class Identity:
 def identify(pid: int) -> Identity | None:
     """The living process of that PID. A zombie is dead."""
     try:
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+        # Asked of every agent at every look, so without a path, a decoder or a buffer for it.
+        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
+            text = file.read(_STAT)
     except OSError:
         return None if Path("/proc/self/stat").exists() else _identify_elsewhere(pid)
     # The command stands in parentheses and may hold any character, so the fields are counted from the last one.
-    fields = text.rpartition(")")[2].split()
-    if fields[0] in "ZX":
+    fields = text.rpartition(b")")[2].split()
+    if len(fields) < 20 or fields[0] in b"ZX":
         return None
-    return Identity(pid, fields[19])
+    return Identity(pid, fields[19].decode("ascii"))
 
 
 def _identify_elsewhere(pid: int) -> Identity | None:
