@@ -15,6 +15,7 @@ from argus.core.clock import age, stamp
 from argus.core.errors import ArgusError
 from argus.core.vital import Vital
 from argus.loops import log
+from argus.store.records import Undecided
 
 _SOON = 0.05
 """Seconds by which a look comes after the moment it is for: too early, it would be in vain."""
@@ -73,7 +74,7 @@ class Judge:
         if isinstance(decision, Remove):
             await self._ledger.remove(gone, gone.stop or decision.reason, "argus")
         else:
-            await self.decide(await self.death(gone))
+            await self._died(gone)
 
     async def decide(self, agent: Agent) -> None:
         silent = self._ledger.silence(agent)
@@ -89,17 +90,28 @@ class Judge:
                     await self._ledger.note(unknown, reports.lost(unknown, silent))
             case Hold(gate):
                 await self._hold(await self.death(agent), gate)
+            case Respawn() if agent.state is State.DEAD:
+                await self._starts.respawn(agent, "argus")
             case Respawn():
-                await self._respawn(agent)
+                await self._died(agent)
 
-    async def _respawn(self, agent: Agent) -> None:
-        dead = await self.death(agent)
+    async def _died(self, agent: Agent) -> None:
+        """Its death, and a start that follows at once, in one commit: a second sync would double the time between."""
+        dead = self._ledger.dead(agent)
+        told = reports.died(dead, self._tools.autonomy())
         # A death that was noticed only now begins its wait now.
-        decision = policy.decide(self.facts(dead))
-        if isinstance(decision, Respawn):
-            await self._starts.respawn(dead, "argus")
-        elif isinstance(decision, Hold):
-            await self._hold(dead, decision.gate)
+        if isinstance(policy.decide(self.facts(dead)), Respawn):
+            try:
+                await self._starts.respawn(dead, "argus", told)
+            except Undecided:
+                raise
+            except ArgusError as error:
+                # The death is on record, or noted, whatever stands against the start; that is then asked for itself.
+                log.info("agent %s could not be respawned at once: %s", agent.id, error.message)
+            else:
+                return
+        await self._ledger.note(dead, told)
+        await self.decide(dead)
 
     async def death(self, agent: Agent) -> Agent:
         """Recorded once, at once, whatever comes of it."""

@@ -18,6 +18,7 @@ from argus.agents.model import Agent, Origin, Process, State
 from argus.agents.tools import Tools
 from argus.core.clock import stamp
 from argus.core.errors import ArgusError, Code
+from argus.core.events import Draft
 from argus.core.vital import Vital
 from argus.host.identity import Identity
 from argus.host.launching import LaunchFailed, Running
@@ -62,8 +63,11 @@ class Starts:
             raise ArgusError(Code.INVALID_REQUEST, why)
         return place
 
-    async def respawn(self, dead: Agent, by: str) -> Agent:
-        """The next generation of its lineage: the same config, path and task; its conversation, where there is one."""
+    async def respawn(self, dead: Agent, by: str, *told: Draft) -> Agent:
+        """The next generation of its lineage: the same config, path and task; its conversation, where there is one.
+
+        `told` comes before it in the record.
+        """
         session = await self._conversation(dead)
         following = replace(
             dead,
@@ -84,9 +88,9 @@ class Starts:
             escalated=False,
             warned=False,
         )
-        return await self._begin(following, by, dead)
+        return await self._begin(following, by, dead, *told)
 
-    async def _begin(self, agent: Agent, by: str, before: Agent | None) -> Agent:
+    async def _begin(self, agent: Agent, by: str, before: Agent | None, *told: Draft) -> Agent:
         now = stamp(self._tools.clock)
         if self._ledger.settings.configs[agent.config].tmux:
             agent = replace(agent, terminal=None)  # it has a terminal of its own
@@ -113,6 +117,7 @@ class Starts:
             Claim(f"agent:{agent.lineage}:{agent.generation}", now.wall),
             put(agent),
             OpenAct(act),
+            *(Append(draft) for draft in told),
             Append(reports.spawn_started(agent, act, by)),
         ]
         succeeded = f"respawned as {agent.id}"
