@@ -7,6 +7,8 @@ again, and the latch lets one through.
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from dataclasses import replace
 from typing import Any
 
@@ -131,6 +133,9 @@ class Starts:
             self._ledger.book.put(agent)
             self.carry_out(agent, act)
 
+        if agent.terminal is None:
+            # Making it takes as long as writing the intent, and is done meanwhile: nothing runs in it before.
+            asyncio.get_running_loop().call_soon(self._try_to_prepare, agent)
         await self._ledger.intents.commit(*writes, then=then)
         return agent
 
@@ -170,6 +175,10 @@ class Starts:
             return None
         vital = self._tools.launcher.look(Identity(terminal.pid, terminal.started))
         return terminal if vital is Vital.ALIVE else None
+
+    def _try_to_prepare(self, agent: Agent) -> None:
+        with contextlib.suppress(LaunchFailed):  # the start says it, and is on record then
+            self._tools.launcher.prepare(self._tools.run_folder(agent.id))
 
     def _prepare(self, agent: Agent) -> None:
         """Before anybody is told to start it: what was prepared can be fenced, should its launcher be late."""
