@@ -23,17 +23,24 @@ class Identity:
 
 def identify(pid: int) -> Identity | None:
     """The living process of that PID. A zombie is dead."""
+    found = seen(pid)
+    return found[0] if found else None
+
+
+def seen(pid: int) -> tuple[Identity, str] | None:
+    """The same, with the letter of its state; none where the kernel has no letters for it."""
     try:
         # Asked of every agent at every look, so without a path, a decoder or a buffer for it.
         with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
             text = file.read(_STAT)
     except OSError:
-        return None if Path("/proc/self/stat").exists() else _identify_elsewhere(pid)
+        elsewhere = None if Path("/proc/self/stat").exists() else _identify_elsewhere(pid)
+        return (elsewhere, "") if elsewhere else None
     # The command stands in parentheses and may hold any character, so the fields are counted from the last one.
     fields = text.rpartition(b")")[2].split()
     if len(fields) < 20 or fields[0] in b"ZX":
         return None
-    return Identity(pid, fields[19].decode("ascii"))
+    return Identity(pid, fields[19].decode("ascii")), fields[0].decode("ascii")
 
 
 def _identify_elsewhere(pid: int) -> Identity | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from argus.core.vital import Vital
-from argus.host.identity import Identity, identify, is_alive, send
+from argus.host.identity import Identity, identify, is_alive, seen, send
 from argus.host.launching import Running
 
 _POLL = 0.1
@@ -21,16 +21,10 @@ _ROUNDS = 5
 
 
 def look(identity: Identity) -> Vital:
-    if not is_alive(identity):
+    found = seen(identity.pid)
+    if found is None or found[0] != identity:
         return Vital.DEAD
-    return Vital.STOPPED if _state(identity.pid) in ("T", "t") else Vital.ALIVE
-
-
-def _state(pid: int) -> str:
-    try:
-        return _stat(pid)[0]
-    except OSError:
-        return ""
+    return Vital.STOPPED if found[1] in ("T", "t") else Vital.ALIVE
 
 
 def _stat(pid: int) -> list[str]:
