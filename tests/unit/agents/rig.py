@@ -12,7 +12,7 @@ from argus.core.autonomy import Level
 from argus.core.errors import ArgusError, Code
 from argus.core.events import Event
 from argus.store.notes import Notes
-from argus.store.records import OpenAct, Undecided
+from argus.store.records import Append, OpenAct, Undecided
 from argus.store.sqlite import SqliteStore
 from argus.testing import (
     Behaves,
@@ -37,6 +37,8 @@ class Store:
         self.fails_once_for = 0
         """Intents that find the disk full; what is noted between them is written."""
         self.slow = 0.0
+        self.commits: list[list[str]] = []
+        """What went into each: the types of its events, and the kinds of its other writes."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._real, name)
@@ -48,6 +50,7 @@ class Store:
             self.fails_once_for -= 1
             raise ArgusError(Code.STORE_UNAVAILABLE, "the disk is full")
         events = await self._real.commit(*writes)
+        self.commits.append([one.draft.type if isinstance(one, Append) else type(one).__name__ for one in writes])
         await asyncio.sleep(self.slow)
         if self.loses_answers:
             self.loses_answers -= 1
