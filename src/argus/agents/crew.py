@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from argus.agents.keeper import Keeper
+from argus.agents.ledger import AT_ONCE
 from argus.agents.messages import (
     Beat,
     Beaten,
@@ -37,8 +39,9 @@ from argus.loops import keep_running
 T = TypeVar("T")
 _FOLLOWS = 5.0
 """Seconds that a launcher's question is kept open; it asks again."""
-_WRITE = 0.5
-"""Seconds between two writes of who was seen when: a beat is on disk within a second."""
+_WRITE = 0.4
+"""Seconds in which everybody who was seen is written: a beat that just missed that waits for another such time, and
+is on disk within a second."""
 
 
 class Crew:
@@ -149,7 +152,7 @@ class Crew:
 
     async def written(self) -> None:
         """Writes who was seen and what they said, now. For the end of Argus."""
-        await self._in_turn(self._keeper.ledger.write_seen)
+        await self._in_turn(self._keeper.ledger.write_all_seen)
 
     async def tail(self, id: str, lines: int) -> str:
         return await self._tools.launcher.tail(self._tools.run_folder(id), lines)
@@ -183,6 +186,15 @@ class Crew:
 
     async def _write(self) -> None:
         while True:
-            await asyncio.sleep(_WRITE)
-            if self._keeper.ledger.has_unwritten:
-                self._tell(WriteSeen())
+            # A commit for some, the commits evenly apart: however many there are, all have had their turn by then.
+            turns = max(1, math.ceil(self._keeper.ledger.unwritten / AT_ONCE))
+            for _ in range(turns):
+                await asyncio.sleep(_WRITE / turns)
+                self._ask_to_write()
+
+    def _ask_to_write(self) -> None:
+        """Once: while the store is slow, no more of them wait in the queue."""
+        ledger = self._keeper.ledger
+        if ledger.unwritten and not ledger.is_asked_to_write:
+            ledger.is_asked_to_write = True
+            self._tell(WriteSeen())

@@ -66,6 +66,8 @@ class Keeper:
 
     async def _handle(self, message: Message) -> None:
         try:
+            if isinstance(message, WriteSeen):
+                self.ledger.is_asked_to_write = False
             if not isinstance(message, Reconfigured):
                 await self.ledger.intents.settle()
             match message:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from argus.agents import book, policy, reports
@@ -21,6 +22,8 @@ from argus.store.records import Append, Document, PutDocument, Write
 
 _HOUR = 3600.0
 _JITTER = 0.25
+AT_ONCE = 100
+"""Agents whose last words are written in one commit."""
 
 
 class Ledger:
@@ -31,7 +34,9 @@ class Ledger:
         self.over: dict[str, str] = {}
         """Those that are over, with why: their beats are answered with it."""
         self._respawns: dict[str, list[Stamp]] = {}
-        self._unwritten: set[str] = set()
+        self._unwritten: dict[str, None] = {}
+        """Whose last words are not on record yet, the longest waiting first."""
+        self.is_asked_to_write = False
         self.intents = Intents(tools.store, tools.notes)
         self.trusted_from = stamp(tools.clock)
         """Silence before this moment counts for nobody: Argus was away, or time jumped."""
@@ -59,7 +64,7 @@ class Ledger:
     def forget(self, id: str, why: str) -> None:
         self.book.forget(id)
         self.over[id] = why
-        self._unwritten.discard(id)
+        self._unwritten.pop(id, None)
 
     def moved(self, agent: Agent, state: State, **more: Any) -> Agent:
         since = agent.since if state is agent.state else self._tools.clock.wall()
@@ -81,23 +86,30 @@ class Ledger:
 
     def see(self, agent: Agent, status: str = "", task: str = "") -> None:
         self.book.hear(agent.id, stamp(self._tools.clock), status, task)
-        self._unwritten.add(agent.id)
+        self._unwritten.setdefault(agent.id)
 
     @property
-    def has_unwritten(self) -> bool:
-        return bool(self._unwritten)
+    def unwritten(self) -> int:
+        return len(self._unwritten)
 
     async def write_seen(self) -> None:
-        """In turn with every other change: written beside them, it could undo one that is on its way."""
-        found = [agent for id in sorted(self._unwritten) if (agent := self.book.get(id)) is not None]
-        self._unwritten.clear()
+        """In turn with every other change: written beside them, it could undo one that is on its way. Some at a time:
+        to make a thousand ready at once would hold everybody else up for as long."""
+        some = list(islice(self._unwritten, AT_ONCE))
+        found = [agent for id in some if (agent := self.book.get(id)) is not None]
+        for id in some:
+            del self._unwritten[id]
         if not found:
             return
         try:
             await self._tools.notes.commit(*(put(agent) for agent in found))
         except ArgusError:
-            self._unwritten.update(agent.id for agent in found if self.book.peek(agent.id))
+            self._unwritten.update((agent.id, None) for agent in found if self.book.peek(agent.id))
             raise
+
+    async def write_all_seen(self) -> None:
+        while self._unwritten:
+            await self.write_seen()
 
     def silence(self, agent: Agent) -> float:
         """Seconds without a sign of life."""

@@ -79,6 +79,18 @@ async def test_what_was_said_while_the_disk_was_full_is_written_when_there_is_ro
 
 
 @simulated
+async def test_the_last_words_of_hundreds_are_all_on_record_within_a_second(rig: Rig):
+    await rig.start()
+    ids = [f"foreign{number}" for number in range(350)]
+    for id in ids:
+        await rig.crew.beat(Beat(id))
+    for id in ids:
+        await rig.crew.beat(Beat(id, "reading"))
+    await rig.passes(1)
+    assert {(await rig.recorded(id))["status"] for id in ids} == {"reading"}
+
+
+@simulated
 async def test_at_the_end_of_argus_the_last_words_are_written(rig: Rig):
     await rig.start()
     id = await rig.spawn()
