@@ -8,6 +8,7 @@ had to wait for a thread of ours learns nothing about the name instead of someth
 from __future__ import annotations
 
 import asyncio
+import functools
 import ipaddress
 import socket
 import time
@@ -30,6 +31,16 @@ def look_up(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
+@functools.lru_cache(_KEPT)
+def _written_out(host: str) -> tuple[str, ...]:
+    """The addresses that a name says itself, without a look-up; none for any other name."""
+    try:
+        return (str(ipaddress.ip_address(host.strip("[]"))),)
+    except ValueError:
+        # A server on loopback listens on 127.0.0.1 far more often than on ::1; nobody has to be asked for the name.
+        return ("127.0.0.1", "::1") if host.lower() == "localhost" else ()
+
+
 class Resolver:
     def __init__(self, *, look_up: Callable[[str, int], list[str]] = look_up, threads: int = _THREADS) -> None:
         self._look_up = look_up
@@ -40,13 +51,9 @@ class Resolver:
 
     async def addresses(self, host: str, port: int, *, timeout: float) -> list[str]:
         """Numeric addresses, in the order to try them. Raises ProbeFailed, within the timeout."""
-        try:
-            return [str(ipaddress.ip_address(host.strip("[]")))]
-        except ValueError:
-            pass
-        # A server on loopback listens on 127.0.0.1 far more often than on ::1; no look-up is needed to know the name.
-        if host.lower() == "localhost":
-            return ["127.0.0.1", "::1"]
+        said = _written_out(host)
+        if said:
+            return list(said)
         found = self._known.get(host)
         if found is not None and found[0] > time.monotonic():
             return found[1]

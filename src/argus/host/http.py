@@ -7,9 +7,12 @@ thousands of times: a new connection costs a fraction of a general client's.
 from __future__ import annotations
 
 import asyncio
+import functools
 import re
 import ssl
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
 import httptools
@@ -19,6 +22,8 @@ from argus.host.seam import Failure, HttpReply, HttpRequest, ProbeFailed
 from argus.host.tcp import open_connection
 
 _STATUS_LINE = re.compile(rb"HTTP/[0-9](?:\.[0-9])? ([1-5][0-9][0-9])\b")
+_PREPARED = 20_000
+"""Questions that are kept ready; with more services than that, some are made anew each time."""
 _HEAD_LIMIT = 64 * 1024
 """A peer that sends endless headers is not a web server."""
 
@@ -31,9 +36,8 @@ class HttpProber:
     async def ask(self, request: HttpRequest, *, timeout: float) -> HttpReply:
         loop = asyncio.get_running_loop()
         began = time.perf_counter()  # the loop's own clock counts in milliseconds
-        parts = urlsplit(request.url)
-        host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
-        addresses = await self._resolver.addresses(host, port, timeout=timeout)
+        target = _target(request.url, request.method, tuple(request.headers.items()))
+        addresses = await self._resolver.addresses(target.host, target.port, timeout=timeout)
         left = max(0.0, timeout - (time.perf_counter() - began))
         transport: asyncio.Transport | None = None
         try:
@@ -41,12 +45,12 @@ class HttpProber:
                 transport, exchange = await open_connection(
                     addresses,
                     lambda: _Exchange(loop, request.body_limit),
-                    host,
-                    port,
-                    tls=self._context() if parts.scheme == "https" else None,
+                    target.host,
+                    target.port,
+                    tls=self._context() if target.tls else None,
                 )
-                expires = _certificate_end(transport)
-                transport.write(_wire(request, parts))
+                expires = _certificate_end(transport) if target.tls else None
+                transport.write(target.wire)
                 await exchange.done
         except TimeoutError:
             raise ProbeFailed(Failure.TIMEOUT, f"no answer within {timeout:g} s") from None
@@ -62,17 +66,33 @@ class HttpProber:
         return self._tls
 
 
-def _wire(request: HttpRequest, parts: SplitResult) -> bytes:
+@dataclass(frozen=True, slots=True)
+class _Target:
+    host: str
+    port: int
+    tls: bool
+    wire: bytes
+
+
+@functools.lru_cache(_PREPARED)
+def _target(url: str, method: str, headers: tuple[tuple[str, str], ...]) -> _Target:
+    """Where a question goes and its bytes: the same at every check, so made once."""
+    parts = urlsplit(url)
+    tls = parts.scheme == "https"
+    return _Target(parts.hostname or "", parts.port or (443 if tls else 80), tls, _wire(parts, method, dict(headers)))
+
+
+def _wire(parts: SplitResult, method: str, own: Mapping[str, str]) -> bytes:
     target = parts.path or "/"
     if parts.query:
         target += f"?{parts.query}"
     host = parts.netloc.rpartition("@")[2]
-    given = {name.lower() for name in request.headers}
+    given = {name.lower() for name in own}
     # identity: a compressed body would have to be unpacked to be read, and could be a bomb.
     standard = {"Host": host, "User-Agent": "argus", "Accept": "*/*", "Accept-Encoding": "identity"}
     headers = [(name, value) for name, value in standard.items() if name.lower() not in given]
-    headers += [*request.headers.items(), ("Connection", "close")]
-    lines = [f"{request.method} {target} HTTP/1.1", *(f"{name}: {value}" for name, value in headers), "", ""]
+    headers += [*own.items(), ("Connection", "close")]
+    lines = [f"{method} {target} HTTP/1.1", *(f"{name}: {value}" for name, value in headers), "", ""]
     return "\r\n".join(lines).encode("latin-1", "replace")
 
 

@@ -55,18 +55,22 @@ class Planner:
         self._pauses = pauses
         self._spending = spending
         self._certificates = certificates
+        self._limits: dict[str, tuple[Service, Limits]] = {}
 
     # What a reading comes to.
 
     def reading(self, service: Service, health: Health, judged: Health) -> Plan:
-        judged, news = self._flapping(service, judged)
+        news: tuple[Write, ...] = ()
+        if judged.flips or judged.flapping:
+            judged, news = self._flapping(service, judged)
         if self.is_confirmed(service, judged):
             plan = self._down(service, health, judged)
         elif health.outage and judged.status.alive:
             plan = self._recovery(service, judged, health.outage)
         else:
             plan = self._plain(service, health, judged)
-        return replace(plan, writes=(*news, *self._certificates.news(service, judged), *plan.writes))
+        news = (*news, *self._certificates.news(service, judged))
+        return replace(plan, writes=(*news, *plan.writes)) if news else plan
 
     def is_confirmed(self, service: Service, judged: Health) -> bool:
         """Down, and seen so just now: what could not be looked at, or has begun to answer, calls for no act."""
@@ -175,6 +179,16 @@ class Planner:
         return max((end for end in ends if end is not None), default=None)
 
     def limits(self, service: Service) -> Limits:
+        known = self._limits.get(service.name)
+        if known is None or known[0] is not service:
+            known = self._limits[service.name] = service, self._made_limits(service)
+        return known[1]
+
+    def configure(self, settings: Settings) -> None:
+        self.settings = settings
+        self._limits.clear()
+
+    def _made_limits(self, service: Service) -> Limits:
         return Limits(
             service.failures_before_action or self.settings.failures_before_action,
             service.successes_before_recovery or self.settings.successes_before_recovery,

@@ -26,6 +26,8 @@ class Limits:
 def judge(health: Health, observation: Observation, limits: Limits) -> Health:
     """What one more reading means. Down is confirmed by consecutive failures, recovery by consecutive successes."""
     status = observation.seen.status
+    if _is_as_before(health, status):
+        return replace(health, last=observation)  # nearly every reading is this one
     health = _flipped(replace(health, last=observation), observation, limits)
     if status is Status.DOWN:
         failures = health.failures + 1
@@ -40,6 +42,13 @@ def judge(health: Health, observation: Observation, limits: Limits) -> Health:
         return _moved(replace(health, failures=0, failing_since=None, successes=0), status, observation.wall)
     # Pending and unknown are honest: they neither confirm an outage nor end one.
     return health if health.outage else _moved(health, status, observation.wall)
+
+
+def _is_as_before(health: Health, status: Status) -> bool:
+    return (
+        status is health.status and status.alive and health.answers is True
+        and not health.failures and not health.flips and health.outage is None
+    )  # fmt: skip
 
 
 def _flipped(health: Health, observation: Observation, limits: Limits) -> Health:

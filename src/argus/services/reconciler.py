@@ -217,7 +217,8 @@ class Reconciler:
         change: registry.Change,
         conditions: dict[str, Condition],
     ) -> None:
-        self.settings = self._plans.settings = settings
+        self.settings = settings
+        self._plans.configure(settings)
         self.services = services
         now = self._tools.clock.monotonic()
         for name in change.removed:

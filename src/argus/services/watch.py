@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import math
 from collections.abc import Callable, Mapping
 
@@ -14,6 +15,7 @@ from argus.services.checks.base import Service
 from argus.services.history import History
 from argus.services.messages import Asked, Jumped, Observed, Paused, Reconfigured
 from argus.services.model import Health, Observation, Seen, Status
+from argus.services.overruns import Overran, Overruns
 from argus.services.reconciler import Reconciler
 from argus.services.registry import Change
 from argus.services.restoring import restore
@@ -21,10 +23,6 @@ from argus.services.schedule import TICK, Schedule
 from argus.services.settings import Health as Settings
 from argus.services.tools import Tools
 from argus.store.records import Write
-
-_GRACE = 2.0
-"""A check that outlives its own deadline by this much is a fault of ours; it is ended and says so."""
-
 
 _LATE = 0.25
 """A failure that took so much longer than its timeout was ours: the loop did not run while the answer came."""
@@ -36,6 +34,7 @@ class Watch:
         named = {service.name: service for service in services}
         self._schedule = Schedule(_intervals(named), tools.clock.monotonic())
         self.history = History(tools.store, tools.clock)
+        self._overruns = Overruns(tools.clock)
         self._moved = asyncio.Event()
         self._checking: set[str] = set()
         self._reconciler = Reconciler(settings, named, tools, self.probe)
@@ -49,6 +48,7 @@ class Watch:
         async with asyncio.TaskGroup() as group:
             self._reconciler.repairs.adopt(group)
             group.create_task(keep_running("services.reconciler", self._reconciler.run, self._tools.store))
+            group.create_task(keep_running("services.overruns", self._overruns.run, self._tools.store))
             group.create_task(keep_running("services.history", self.history.run, self._tools.store))
             group.create_task(keep_running("services.schedule", lambda: self._keep_schedule(group), self._tools.store))
 
@@ -138,9 +138,9 @@ class Watch:
     async def probe(self, service: Service) -> Observation:
         began = self._tools.clock.monotonic()
         try:
-            async with asyncio.timeout(service.timeout + _GRACE):
+            with self._overruns.below(service.timeout):
                 seen = await service.probe(self._tools.host)
-        except TimeoutError:
+        except Overran:
             seen = Seen(Status.UNKNOWN, None, "check overran", "the check did not keep its deadline")
         except Exception as error:  # noqa: BLE001 - a check that crashes says nothing about the service
             log.exception("the check of %s crashed", service.name)
@@ -189,9 +189,8 @@ class Watch:
             self._queue.put_nowait(Observed(name, observation, done))
             # The next check of this service starts only when this reading is taken in: so the queue is bounded by
             # the number of services, however long the store may stall.
-            await asyncio.wait([done])
-            if not done.cancelled():
-                done.exception()
+            with contextlib.suppress(Exception):  # what was wrong with the reading is said where it was judged
+                await done
         finally:
             self._checking.discard(name)
 

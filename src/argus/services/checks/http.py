@@ -66,7 +66,8 @@ class HttpService(Service):
             reply = await host.http(HttpRequest(self.url, self.method, self.headers, wanted), timeout=self.timeout)
         except ProbeFailed as failure:
             return self.failed(failure)
-        return replace(self._judged(reply), tls_expires=reply.tls_expires)
+        seen = self._judged(reply)
+        return seen if reply.tls_expires is None else replace(seen, tls_expires=reply.tls_expires)
 
     def _judged(self, reply: HttpReply) -> Seen:
         answered = f"HTTP {reply.status}"
