@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
+from argus.core.clock import Jump
 from argus.core.errors import ArgusError, Code
 from argus.core.failpoints import Place, reach
 from argus.loops import log
@@ -59,6 +60,11 @@ class Reconciler:
         )
         self.repairs = Repairs(settings.verify_after, tools, probe, self._is_trusted, self.queue.put_nowait)
         self._surroundings = Surroundings(self.repairs, self.queue.put_nowait, self.healths)
+
+    def time_jumped(self, jump: Jump) -> None:
+        """No failure from before is believed any more, also of those that are in the queue."""
+        self._trusted_from = self._tools.clock.monotonic()
+        self.queue.put_nowait(Jumped(jump))
 
     async def run(self) -> None:
         while True:
@@ -182,7 +188,8 @@ class Reconciler:
         if name not in self.services:
             return None  # taken out of the configuration meanwhile: the act gets its outcome, and that is all
         service = self.services[name]
-        health = replace(self.healths[name], repair=None, judged_from=observation.at)
+        # What our own restart changed is no flip: a crash loop runs into the budget, and is not called flapping.
+        health = replace(self.healths[name], repair=None, judged_from=observation.at, answers=None)
         judged = policy.judge(health, observation, self._plans.limits(service))
         return self._plans.repaired(service, health, judged, outcome)
 
@@ -265,7 +272,6 @@ class Reconciler:
 
     def _distrust(self) -> None:
         """Time jumped: every count of failures starts over, and nothing is decided before a full new run of them."""
-        self._trusted_from = self._tools.clock.monotonic()
         for name, health in self.healths.items():
             self.healths[name] = replace(health, failures=0, failing_since=None, successes=0, flips=(), answers=None)
 

@@ -13,7 +13,7 @@ from argus.loops import keep_running, log
 from argus.services import registry
 from argus.services.checks.base import Service
 from argus.services.history import History
-from argus.services.messages import Asked, Jumped, Observed, Paused, Reconfigured
+from argus.services.messages import Asked, Observed, Paused, Reconfigured
 from argus.services.model import Health, Observation, Seen, Status
 from argus.services.overruns import Overran, Overruns
 from argus.services.reconciler import Reconciler
@@ -53,7 +53,7 @@ class Watch:
             group.create_task(keep_running("services.schedule", lambda: self._keep_schedule(group), self._tools.store))
 
     def time_jumped(self, jump: Jump) -> None:
-        self._queue.put_nowait(Jumped(jump))
+        self._reconciler.time_jumped(jump)
         self._schedule.soon(self.services, self._tools.clock.monotonic())
         self._moved.set()
 

@@ -162,3 +162,16 @@ async def test_a_certificate_that_ends_soon_is_told_once_and_another_one_anew(ri
     assert len(await rig.said("certificate_ends_soon")) == 1
     await rig.passes(60 * MINUTE)
     assert len(await rig.said("certificate_ends_soon")) == 2
+
+
+@simulated
+async def test_a_crash_loop_runs_into_the_budget_and_is_not_called_flapping(rig: Rig):
+    rig.registry("api")
+    await rig.start()
+    await rig.passes(90)
+    for _ in range(3):
+        rig.dies("api")
+        await rig.passes(4 * MINUTE)
+    assert rig.restarted == ["api", "api"]
+    assert await rig.said("service_flapping") == []
+    assert (await rig.last("service_down"))["gate"] == "budget"
