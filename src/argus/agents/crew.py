@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import math
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from argus.agents.keeper import Keeper
-from argus.agents.ledger import AT_ONCE
 from argus.agents.messages import (
     Beat,
     Beaten,
@@ -39,9 +37,9 @@ from argus.loops import keep_running
 T = TypeVar("T")
 _FOLLOWS = 5.0
 """Seconds that a launcher's question is kept open; it asks again."""
-_WRITE = 0.4
-"""Seconds in which everybody who was seen is written: a beat that just missed that waits for another such time, and
-is on disk within a second."""
+_WAIT = 0.4
+_WRITE = 0.1
+"""Seconds between two looks for what has waited long enough to be written: a beat is on disk within a second."""
 
 
 class Crew:
@@ -152,7 +150,7 @@ class Crew:
 
     async def written(self) -> None:
         """Writes who was seen and what they said, now. For the end of Argus."""
-        await self._in_turn(self._keeper.ledger.write_all_seen)
+        await self._in_turn(self._keeper.ledger.write_seen)
 
     async def tail(self, id: str, lines: int) -> str:
         return await self._tools.launcher.tail(self._tools.run_folder(id), lines)
@@ -186,11 +184,8 @@ class Crew:
 
     async def _write(self) -> None:
         while True:
-            # A commit for some, the commits evenly apart: however many there are, all have had their turn by then.
-            turns = max(1, math.ceil(self._keeper.ledger.unwritten / AT_ONCE))
-            for _ in range(turns):
-                await asyncio.sleep(_WRITE / turns)
-                self._ask_to_write()
+            await asyncio.sleep(_WRITE if self._keeper.ledger.unwritten else _WAIT)
+            self._ask_to_write()
 
     def _ask_to_write(self) -> None:
         """Once: while the store is slow, no more of them wait in the queue."""

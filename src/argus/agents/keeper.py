@@ -42,6 +42,8 @@ from argus.loops import log
 from argus.store.records import Act, Append, CloseAct, OpenAct
 
 STOP = "stop_agent"
+_WAITED = 0.5
+"""Seconds after which what an agent said is written; what it says meanwhile is written with it."""
 _A_PERSON_MAY: dict[str, Any] = {"autonomy": Level.FULL, "wait": 0.0, "respawns": -1, "respawn_enabled": True}
 """Pass these gates, and no other."""
 
@@ -92,7 +94,7 @@ class Keeper:
                 case Look(id):
                     await self._judge.look(id)
                 case WriteSeen():
-                    await self.ledger.write_seen()
+                    await self.ledger.write_seen(_WAITED)
                 case Reconfigured(settings):
                     self.ledger.settings = settings
         except Exception as error:  # noqa: BLE001 - one bad message must not end the reader of all the others

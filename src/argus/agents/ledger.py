@@ -22,7 +22,7 @@ from argus.store.records import Append, Document, PutDocument, Write
 
 _HOUR = 3600.0
 _JITTER = 0.25
-AT_ONCE = 100
+_AT_ONCE = 100
 """Agents whose last words are written in one commit."""
 
 
@@ -34,8 +34,8 @@ class Ledger:
         self.over: dict[str, str] = {}
         """Those that are over, with why: their beats are answered with it."""
         self._respawns: dict[str, list[Stamp]] = {}
-        self._unwritten: dict[str, None] = {}
-        """Whose last words are not on record yet, the longest waiting first."""
+        self._unwritten: dict[str, float] = {}
+        """Whose last words are not on record yet, and since when; the longest waiting first."""
         self.is_asked_to_write = False
         self.intents = Intents(tools.store, tools.notes)
         self.trusted_from = stamp(tools.clock)
@@ -85,17 +85,24 @@ class Ledger:
     # Who was seen when, and what it was doing: kept in memory, written now and then.
 
     def see(self, agent: Agent, status: str = "", task: str = "") -> None:
-        self.book.hear(agent.id, stamp(self._tools.clock), status, task)
-        self._unwritten.setdefault(agent.id)
+        now = stamp(self._tools.clock)
+        self.book.hear(agent.id, now, status, task)
+        self._unwritten.setdefault(agent.id, now.boot)
 
     @property
     def unwritten(self) -> int:
         return len(self._unwritten)
 
-    async def write_seen(self) -> None:
-        """In turn with every other change: written beside them, it could undo one that is on its way. Some at a time:
-        to make a thousand ready at once would hold everybody else up for as long."""
-        some = list(islice(self._unwritten, AT_ONCE))
+    async def write_seen(self, waited: float = 0.0) -> None:
+        """Those who have waited so long. In turn with every other change: written beside them, it could undo one that
+        is on its way."""
+        until = self._tools.clock.boot() - waited
+        while self._unwritten and next(iter(self._unwritten.values())) <= until:
+            await self._write_some()
+
+    async def _write_some(self) -> None:
+        """To make a thousand ready at once would hold everybody else up for as long."""
+        some = dict(islice(self._unwritten.items(), _AT_ONCE))
         found = [agent for id in some if (agent := self.book.get(id)) is not None]
         for id in some:
             del self._unwritten[id]
@@ -104,12 +111,9 @@ class Ledger:
         try:
             await self._tools.notes.commit(*(put(agent) for agent in found))
         except ArgusError:
-            self._unwritten.update((agent.id, None) for agent in found if self.book.peek(agent.id))
+            kept = {id: since for id, since in some.items() if self.book.peek(id)}
+            self._unwritten = {**kept, **{id: since for id, since in self._unwritten.items() if id not in kept}}
             raise
-
-    async def write_all_seen(self) -> None:
-        while self._unwritten:
-            await self.write_seen()
 
     def silence(self, agent: Agent) -> float:
         """Seconds without a sign of life."""
