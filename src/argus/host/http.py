@@ -17,6 +17,7 @@ from urllib.parse import SplitResult, urlsplit
 
 import httptools
 
+from argus.host.deadlines import Deadlines
 from argus.host.dns import Resolver
 from argus.host.seam import Failure, HttpReply, HttpRequest, ProbeFailed
 from argus.host.tcp import open_connection
@@ -29,8 +30,9 @@ _HEAD_LIMIT = 64 * 1024
 
 
 class HttpProber:
-    def __init__(self, resolver: Resolver) -> None:
+    def __init__(self, resolver: Resolver, deadlines: Deadlines) -> None:
         self._resolver = resolver
+        self._deadlines = deadlines
         self._tls: ssl.SSLContext | None = None
 
     async def ask(self, request: HttpRequest, *, timeout: float) -> HttpReply:
@@ -41,7 +43,7 @@ class HttpProber:
         left = max(0.0, timeout - (time.perf_counter() - began))
         transport: asyncio.Transport | None = None
         try:
-            async with asyncio.timeout(left):
+            with self._deadlines.within(left):
                 transport, exchange = await open_connection(
                     addresses,
                     lambda: _Exchange(loop, request.body_limit),

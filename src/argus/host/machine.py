@@ -10,6 +10,7 @@ from typing import TypeVar
 from argus.host import processes
 from argus.host.asking import ask
 from argus.host.children import Children
+from argus.host.deadlines import Deadlines
 from argus.host.dns import Resolver
 from argus.host.http import HttpProber
 from argus.host.process import outlast, run
@@ -24,7 +25,8 @@ class MachineHost:
 
     def __init__(self, resolver: Resolver | None = None) -> None:
         self._resolver = resolver or Resolver()
-        self._http = HttpProber(self._resolver)
+        self._deadlines = Deadlines()
+        self._http = HttpProber(self._resolver, self._deadlines)
         self._children = Children()
         self._lookers = ThreadPoolExecutor(4, thread_name_prefix="look")
 
@@ -32,7 +34,7 @@ class MachineHost:
         return await self._http.ask(request, timeout=timeout)
 
     async def tcp(self, host: str, port: int, *, timeout: float) -> float:
-        return await connect(self._resolver, host, port, timeout=timeout)
+        return await connect(self._resolver, self._deadlines, host, port, timeout=timeout)
 
     async def run(self, argv: list[str], *, timeout: float, log: str) -> Ran:
         return await run(argv, timeout=timeout, log=log)

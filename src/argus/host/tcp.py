@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
+from argus.host.deadlines import Deadlines
 from argus.host.dns import Resolver
 from argus.host.seam import Failure, ProbeFailed
 
@@ -55,12 +56,12 @@ def _reason(error: OSError) -> Failure:
     return Failure.UNREACHABLE
 
 
-async def connect(resolver: Resolver, host: str, port: int, *, timeout: float) -> float:
+async def connect(resolver: Resolver, deadlines: Deadlines, host: str, port: int, *, timeout: float) -> float:
     began = time.perf_counter()  # the loop's own clock counts in milliseconds
     addresses = await resolver.addresses(host, port, timeout=timeout)
     left = max(0.0, timeout - (time.perf_counter() - began))
     try:
-        async with asyncio.timeout(left):
+        with deadlines.within(left):
             transport, _ = await open_connection(addresses, asyncio.Protocol, host, port)
     except TimeoutError:
         raise ProbeFailed(Failure.TIMEOUT, f"no connection within {timeout:g} s") from None
