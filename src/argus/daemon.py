@@ -229,10 +229,25 @@ def _for_agents(ground: Ground, tools: Tools, launcher: MachineLauncher, keys: K
         new_session=lambda: str(uuid.uuid4()),
         chance=lambda: secrets.randbelow(1_000_000) / 1_000_000,
         host=os.uname().nodename,
+        space=_pid_space(),
+        runs=lambda: _folders(home / "agents"),
         run_folder=lambda agent: str(home / "agents" / agent),
         environment=environment,
         is_folder=lambda path: path.startswith("/") and os.path.isdir(path),
     )
+
+
+def _pid_space() -> str:
+    with contextlib.suppress(OSError):
+        return os.readlink("/proc/self/ns/pid")
+    return ""
+
+
+def _folders(path: Path) -> list[str]:
+    try:
+        return sorted(one.name for one in path.iterdir())
+    except OSError:
+        return []
 
 
 async def _end_when_idle(seconds: float, house: House, activity: Activity, stopping: asyncio.Event) -> None:

@@ -313,6 +313,9 @@ class FakeLauncher:
         living = (one.running.agent for one in self.agents if one.vital is not Vital.DEAD)
         return next((one for one in living if one.pid == pid), None)
 
+    def carries(self, pid: int, nonce: str) -> bool:
+        return any(one.running.agent.pid == pid and one.launch.nonce == nonce for one in self.agents)
+
     def look(self, identity: Identity) -> Vital:
         for agent in self.agents:
             if identity == agent.running.agent:

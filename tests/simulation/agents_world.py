@@ -149,6 +149,8 @@ class World:
                 new_session=self.new_id,
                 chance=self.chance.random,
                 host=HERE,
+                space="",
+                runs=lambda: (),
                 run_folder=lambda id: f"runs/{id}",
                 environment=lambda id, project: {},
                 is_folder=lambda path: self.folder_is_there,

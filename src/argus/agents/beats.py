@@ -7,12 +7,13 @@ from dataclasses import replace
 from argus.agents import book, reports
 from argus.agents.ledger import Ledger
 from argus.agents.messages import Beat, Pulse
-from argus.agents.model import COMPLETED, Agent, Process, State
+from argus.agents.model import COMPLETED, Agent, Origin, Process, State
 from argus.agents.tools import Tools
 from argus.core.clock import stamp
 from argus.core.vital import Vital
 
 _TWIN = "another process has this id and is alive"
+_ENDED = "its process has ended, and its task goes on elsewhere"
 
 
 class Beats:
@@ -42,13 +43,9 @@ class Beats:
             if not agent.warned:
                 await self._ledger.note(replace(agent, warned=True), reports.twin(agent, beat.pid))
             return Pulse(False, _TWIN)
-        known = book.merged(agent, status=beat.status, task=beat.task, config=beat.config, project=beat.project)
-        known = replace(
-            known,
-            process=_completed(process, agent.process) or agent.process,
-            session=beat.session or agent.session,
-            seen=stamp(self._tools.clock),
-        )
+        if agent.origin is not Origin.FOREIGN and agent.state is State.DEAD:
+            return Pulse(False, _ENDED)  # what it left behind speaks
+        known = self._told(agent, beat, process)
         if agent.state in (State.ALIVE, State.SPAWNING):
             # One that is being started is alive when its start says so.
             await self._ledger.note(known)
@@ -59,6 +56,16 @@ class Beats:
             )
             await self._ledger.note(alive, reports.back(alive))
         return _pulse(agent)
+
+    def _told(self, agent: Agent, beat: Beat, process: Process | None) -> Agent:
+        """What it says, beside what is known. What we launched ourselves we know better: its task, how and where it was
+        started and its process are those of its start, whatever its own token says; a respawn rests on them."""
+        seen, session = stamp(self._tools.clock), beat.session or agent.session
+        if agent.origin is not Origin.FOREIGN:
+            status, doing = beat.status or agent.status, beat.task or agent.doing
+            return replace(agent, status=status, doing=doing, session=session, seen=seen)
+        known = book.merged(agent, status=beat.status, task=beat.task, config=beat.config, project=beat.project)
+        return replace(known, process=process or agent.process, session=session, seen=seen)
 
     async def _register(self, beat: Beat) -> Pulse:
         now = stamp(self._tools.clock)
@@ -87,13 +94,16 @@ class Beats:
         found = self._tools.launcher.identify(beat.pid)
         if found is None:
             return None
-        return Process(self._tools.host, self._tools.clock.boot_id, found.pid, found.started)
+        return self._ledger.here(found)
 
     def _is_twin(self, agent: Agent, process: Process) -> bool:
         known = agent.process
         if known is None or (known.pid, known.started) == (process.pid, process.started):
             return False
-        return self._ledger.vital(agent) in (Vital.ALIVE, Vital.STOPPED)
+        if self._ledger.vital(agent) not in (Vital.ALIVE, Vital.STOPPED):
+            return False
+        # One that the agent started itself speaks for it.
+        return not (agent.nonce and self._tools.launcher.carries(process.pid, agent.nonce))
 
 
 _GOOD = Pulse(True)
@@ -103,22 +113,15 @@ def _pulse(agent: Agent) -> Pulse:
     return Pulse(False, agent.stop) if agent.stop else _GOOD
 
 
-def _completed(process: Process | None, known: Process | None) -> Process | None:
-    """The same process as before is known better from its start: with the shim above it."""
-    if process and known and (process.pid, process.started) == (known.pid, known.started):
-        return known
-    return process
-
-
 def _says_more(agent: Agent, beat: Beat, host: str) -> bool:
     """What decides what becomes of the agent: lost with Argus, it would be respawned wrongly, or not at all. What it is
     doing just now is not of that kind, apart from one word."""
     if beat.status and beat.status != agent.status and COMPLETED in (beat.status, agent.status):
         return True
-    if (
-        (beat.config and beat.config != agent.config)
-        or (beat.project and beat.project != agent.project)
-        or (beat.session and beat.session != agent.session)
+    if beat.session and beat.session != agent.session:
+        return True
+    if agent.origin is Origin.FOREIGN and (
+        (beat.config and beat.config != agent.config) or (beat.project and beat.project != agent.project)
     ):
         return True
     local = beat.pid > 0 and beat.host in ("", host)

@@ -40,7 +40,11 @@ class Book:
         agent, heard = self._agents.get(id), self._heard.pop(id, None)
         if agent is None or heard is None:
             return agent
-        agent = replace(agent, seen=heard.seen, status=heard.status or agent.status, task=heard.task or agent.task)
+        agent = replace(agent, seen=heard.seen, status=heard.status or agent.status)
+        if heard.task:
+            # The task of what we launched is the one it was given; of any other, what it says.
+            is_ours = agent.origin is not Origin.FOREIGN
+            agent = replace(agent, doing=heard.task) if is_ours else replace(agent, task=heard.task)
         self._agents[id] = agent
         return agent
 
@@ -63,8 +67,12 @@ class Book:
         self._agents[agent.id] = agent
         if known:
             return
-        self._used.add(agent.id)
-        stem, digits = policy.split(agent.id)
+        self.use(agent.id)
+
+    def use(self, id: str) -> None:
+        """The id of an agent of whom nothing else is known: nobody gets it again."""
+        self._used.add(id)
+        stem, digits = policy.split(id)
         self._numbers[stem] = max(self._numbers.get(stem, 0), int(digits or 1))
 
     def forget(self, id: str) -> None:

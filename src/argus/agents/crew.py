@@ -38,6 +38,8 @@ T = TypeVar("T")
 _FOLLOWS = 5.0
 """Seconds that a launcher's question is kept open; it asks again."""
 _WAIT = 0.4
+_APPROVED = 30.0
+"""Seconds to end after a wish to end was granted."""
 _WRITE = 0.1
 """Seconds between two looks for what has waited long enough to be written: a beat is on disk within a second."""
 
@@ -46,7 +48,7 @@ class Crew:
     def __init__(self, settings: Settings, tools: Tools) -> None:
         self._tools = tools
         self._keeper = Keeper(settings, tools)
-        self.stops = Stops(self._keeper.ledger, tools, self._in_turn)
+        self.stops = Stops(self._keeper.ledger, tools, self._in_turn, self._end)
         self.terminals = Terminals(self._keeper.ledger, self._keeper.starts, tools)
         self._changed = asyncio.Event()
 
@@ -152,7 +154,15 @@ class Crew:
         """Writes who was seen and what they said, now. For the end of Argus."""
         await self._in_turn(self._keeper.ledger.write_seen)
 
+    def _end(self, id: str, by: str) -> None:
+        """In its own turn: on record as any other stop."""
+        reply: asyncio.Future[Agent] = asyncio.get_running_loop().create_future()
+        reply.add_done_callback(lambda done: done.cancelled() or done.exception())
+        self._tell(StopAsked(id, _APPROVED, by, reply))
+
     async def tail(self, id: str, lines: int) -> str:
+        if id not in self._keeper.ledger.over:
+            self.find(id)
         return await self._tools.launcher.tail(self._tools.run_folder(id), lines)
 
     def _tell(self, message: Message) -> None:

@@ -51,7 +51,8 @@ class Judge:
                 # Whether it had finished is in its run folder, and nowhere else.
                 self._launches.take_up(agent)
                 return
-            if vital is not Vital.DEAD and not self._is_silent(agent):
+            # Of what others started, a PID alone says little (a hook may have sent its own): its beats speak for it.
+            if not self._is_silent(agent):
                 return
         await self.decide(agent)
 
@@ -147,7 +148,7 @@ class Judge:
             all_are_late=not self._tools.time_is_sound(),
             respawn_enabled=respawn.enabled,
             config_known=agent.config in self._ledger.settings.configs,
-            path_exists=self._tools.is_folder(agent.project),
+            path_exists=self._tools.is_folder(self._starts.place(agent)),
             autonomy=self._tools.autonomy(),
             respawns=self._ledger.lately(agent.lineage),
             most=respawn.max_per_hour,

@@ -84,7 +84,7 @@ class Keeper:
                 case StopAsked(id, grace, by, reply):
                     _answer(reply, await self._stop(self.ledger.find(id), grace, by))
                 case Forgotten(id, by, reply):
-                    _answer(reply, await self.ledger.remove(self.ledger.find(id), "removed by hand", by))
+                    _answer(reply, await self._forget(self.ledger.find(id), by))
                 case EndReported(id, exit_status, reply):
                     _answer(reply, await self._end_reported(self.ledger.find(id), exit_status))
                 case Launched():
@@ -151,6 +151,12 @@ class Keeper:
             return  # only its run folder is gone
         how = "exit status unknown" if ended.exit_status is None else f"exit status {ended.exit_status}"
         await self._judge.ended(replace(agent, exit_status=ended.exit_status, reason=how))
+
+    async def _forget(self, agent: Agent, by: str) -> Agent:
+        if agent.state is not State.SPAWNING and self._ours(agent) is not None:
+            why = f"{agent.id} is alive, and would go on without anybody who knows of it: argus agents stop {agent.id}"
+            raise ArgusError(Code.INVALID_STATE, why, agent=agent.id)
+        return await self.ledger.remove(agent, "removed by hand", by)
 
     async def _stop(self, agent: Agent, grace: float, by: str) -> Agent:
         """What a person stopped stays stopped: that is on record before the signal."""

@@ -66,8 +66,9 @@ class Launches:
         if id in self._reports:
             _settle(self._reports[id], failure)
 
-    def fail(self, agent: Agent, act: Act, why: str) -> None:
-        self._tell(Launched(agent.id, act, None, why))
+    def give_up(self, agent: Agent, act: Act, why: str) -> None:
+        """It cannot be started any more; but an earlier Argus may have done so."""
+        self._spawn(self._give_up(agent, act, why))
 
     def take_up(self, agent: Agent) -> None:
         """One that an earlier Argus started: it still runs, or how it ended is in its run folder."""
@@ -111,6 +112,18 @@ class Launches:
         except Exception as error:  # noqa: BLE001 - however it fails, the act gets its outcome
             log.exception("the start of agent %s crashed", agent.id)
             self._tell(Launched(agent.id, act, None, f"{type(error).__name__}: {error}"))
+
+    async def _give_up(self, agent: Agent, act: Act, why: str) -> None:
+        try:
+            found = await self._tools.launcher.find(self._tools.run_folder(agent.id), agent.nonce)
+        except LaunchUncertain:
+            await asyncio.sleep(_AGAIN)
+            self.give_up(agent, act, why)
+            return
+        if isinstance(found, Running):
+            self._tell(Launched(agent.id, act, found))
+        else:
+            self._tell(Launched(agent.id, act, None, why, found))
 
     async def _make_worktree(self, agent: Agent) -> None:
         if agent.folder:

@@ -8,7 +8,7 @@ from typing import Any
 
 from argus.agents import book, policy, reports
 from argus.agents.book import DOMAIN, Book
-from argus.agents.model import Agent, State
+from argus.agents.model import Agent, Process, State
 from argus.agents.settings import Agents as Settings
 from argus.agents.tools import Tools
 from argus.core.backoff import HEALTHY_AGAIN, Backoff
@@ -34,6 +34,7 @@ class Ledger:
         self.over: dict[str, str] = {}
         """Those that are over, with why: their beats are answered with it."""
         self._respawns: dict[str, list[Stamp]] = {}
+        self.unknown_until: Stamp | None = None
         self._unwritten: dict[str, float] = {}
         """Whose last words are not on record yet, and since when; the longest waiting first."""
         self.is_asked_to_write = False
@@ -126,11 +127,21 @@ class Ledger:
         if agent.state is State.DEAD:
             return Vital.DEAD
         process = agent.process
-        if process is None or process.host != self._tools.host:
+        if process is None or not self.is_here(process.host, process.boot_id, process.space):
             return None
         if rebooted(process.boot_id, self._tools.clock.boot_id):
             return Vital.DEAD
         return self._tools.launcher.look(Identity(process.pid, process.started))
+
+    def is_here(self, host: str, boot_id: str, space: str) -> bool:
+        """By its name, or by the running kernel and its space of PIDs: a machine may be renamed."""
+        tools = self._tools
+        return host == tools.host or (bool(space) and (boot_id, space) == (tools.clock.boot_id, tools.space))
+
+    def here(self, found: Identity, shim: Identity | None = None) -> Process:
+        tools = self._tools
+        above = (shim.pid, shim.started) if shim else (0, "")
+        return Process(tools.host, tools.clock.boot_id, found.pid, found.started, tools.space, *above)
 
     # How often a lineage was started again.
 
@@ -139,6 +150,8 @@ class Ledger:
 
     def lately(self, lineage: str) -> int:
         now = stamp(self._tools.clock)
+        if self.unknown_until and age(self.unknown_until, now) <= _HOUR:
+            return self.settings.respawn.max_per_hour  # the record before is lost: all of it counts as spent
         recent = [begun for begun in self._respawns.get(lineage, []) if age(begun, now) <= _HOUR]
         if lineage in self._respawns:
             self._respawns[lineage] = recent

@@ -47,6 +47,8 @@ class Process:
     boot_id: str
     pid: int
     started: str
+    space: str = ""
+    """The space of PIDs that the number belongs to: a container has its own."""
     shim_pid: int = 0
     shim_started: str = ""
 
@@ -70,6 +72,8 @@ class Agent:
     task: str = ""
     status: str = ""
     """Its own word."""
+    doing: str = ""
+    """What it says it works on just now, within the task it was given."""
     session: str = ""
     """What its program calls the conversation; a respawn resumes it."""
     resumes: bool = False

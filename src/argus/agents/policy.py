@@ -122,6 +122,9 @@ def delay(backoff: Backoff, tries: int, previous: float, chance: float) -> float
     return backoff.delay(tries + 1, previous=previous, chance=chance)
 
 
+LONGEST = 100
+"""Characters of an id."""
+_DIGITS = 9
 _NUMBERED = re.compile(r"^(?P<stem>.*?)(?P<number>[0-9]{0,9})$", re.DOTALL)
 
 
@@ -129,11 +132,16 @@ def next_id(id: str, highest: int) -> str:
     """The id after this one; `highest` is the highest number that was ever used with this stem."""
     stem, digits = split(id)
     number = max(int(digits or 1), highest) + 1
-    return f"{stem}{number:0{max(3, len(digits))}d}"
+    return _fitting(stem, f"{number:0{max(3, len(digits))}d}")
 
 
 def first_id(config: str) -> str:
-    return f"team-{config.lower()}001"
+    return _fitting(f"team-{config.lower()}", "001")
+
+
+def _fitting(stem: str, number: str) -> str:
+    """Every id can be named in a request, also the one after it: a long stem gives way to the number."""
+    return stem[: LONGEST - _DIGITS] + number
 
 
 def split(id: str) -> tuple[str, str]:

@@ -6,9 +6,10 @@ from argus.agents import book
 from argus.agents.book import DOMAIN
 from argus.agents.keeper import STOP, Keeper
 from argus.agents.messages import Look
-from argus.agents.model import Agent, Origin, State
+from argus.agents.model import Agent, Origin, Process, State
 from argus.agents.starts import RESPAWN, SPAWN
 from argus.agents.tools import Tools
+from argus.core.clock import Stamp
 from argus.store.records import Act, CloseAct
 
 
@@ -20,6 +21,11 @@ async def restore(keeper: Keeper, tools: Tools) -> None:
         ledger.forget(tombstone.id, tombstone.reason or tombstone.state.value)
     for document in await store.documents(DOMAIN):
         ledger.book.put(book.read(document.data))
+    for id in tools.runs():
+        ledger.book.use(id)
+    mark = await store.setting("store.set_aside")
+    if mark:
+        ledger.unknown_until = Stamp(mark["boot_id"], mark["boot"], mark["wall"])
     for act in await store.acts(kind=RESPAWN):
         ledger.respawned(act.subject, act.begun)
     starts: dict[str, Act] = {}
@@ -33,13 +39,19 @@ async def restore(keeper: Keeper, tools: Tools) -> None:
         _take_up(keeper, agent, starts.get(agent.id), tools)
 
 
+def _is_here(keeper: Keeper, process: Process) -> bool:
+    return keeper.ledger.is_here(process.host, process.boot_id, process.space)
+
+
 def _take_up(keeper: Keeper, agent: Agent, act: Act | None, tools: Tools) -> None:
-    if act is not None and act.intent.get("host", tools.host) != tools.host:
+    where = act.intent if act is not None else {}
+    place = (str(where.get(key, "")) for key in ("host", "boot", "space"))
+    if where.get("host") and not keeper.ledger.is_here(*place):
         return  # on another machine: it is not ours to start, nor to say that it is dead
     if act is not None:
         # Whether it began is not known. Carried out once more, its run folder lets only one through.
         keeper.starts.carry_out(agent, act)
     elif agent.state is State.DEAD:
         keeper.queue.put_nowait(Look(agent.id))
-    elif agent.origin is not Origin.FOREIGN and (agent.process is None or agent.process.host == tools.host):
+    elif agent.origin is not Origin.FOREIGN and (agent.process is None or _is_here(keeper, agent.process)):
         keeper.launches.take_up(agent)

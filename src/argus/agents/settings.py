@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from argus.schema import Duration, Name, PositiveDuration, Section, lasting
 
+_PLAIN = re.compile(r"[A-Za-z0-9_-]+")
+"""What is a name also to tmux and to git."""
 _VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]*$"
 
 
@@ -78,3 +81,11 @@ class Agents(Section):
     heartbeat: Heartbeat = Field(default_factory=Heartbeat, description="When silence is noticed.")
     respawn: Respawn = Field(default_factory=Respawn, description="When an agent is started again.")
     configs: dict[Name, AgentConfig] = Field(default_factory=dict, description="The kinds of agents, by name.")
+
+    @model_validator(mode="after")
+    def _can_be_named_there(self) -> Agents:
+        for name, config in self.configs.items():
+            where = "tmux" if config.tmux else "worktree" if config.worktree else ""
+            if where and not _PLAIN.fullmatch(name):
+                raise ValueError(f"{where}: true needs a name of letters, digits, _ and -, which {name!r} is not")
+        return self

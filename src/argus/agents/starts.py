@@ -65,6 +65,11 @@ class Starts:
             raise ArgusError(Code.INVALID_REQUEST, why)
         return place
 
+    def place(self, agent: Agent) -> str:
+        """Where its task goes on: in its project, or where its config says."""
+        config = self._ledger.settings.configs.get(agent.config)
+        return agent.project or (config.project if config else "")
+
     async def respawn(self, dead: Agent, by: str, *told: Draft) -> Agent:
         """The next generation of its lineage: the same config, path and task; its conversation, where there is one.
 
@@ -75,6 +80,7 @@ class Starts:
             dead,
             id=self._ledger.book.next_id(dead.id),
             generation=dead.generation + 1,
+            project=self.place(dead),
             tries=dead.tries + 1,
             waited=dead.wait,
             session=session,
@@ -112,6 +118,7 @@ class Starts:
             wait=0.0,
         )
         intent: dict[str, Any] = {"agent": agent.id, "generation": agent.generation, "host": self._tools.host}
+        intent |= {"boot": self._tools.clock.boot_id, "space": self._tools.space}
         if before is not None:
             intent |= {"previous": before.id, "wait": before.wait}
         act = Act(self._tools.new_id(), RESPAWN if before else SPAWN, agent.lineage, now, None, intent)
@@ -144,7 +151,8 @@ class Starts:
         if agent.origin is Origin.TERMINAL:
             self._launches.hand_over(agent, act)
         elif config is None:
-            self._launches.fail(agent, act, f"the configuration has no agents.configs.{agent.config} any more")
+            why = f"the configuration has no agents.configs.{agent.config} any more"
+            self._launches.give_up(agent, act, why)
         else:
             self._launches.start(agent, act, self.start(agent), config)
 
@@ -235,6 +243,4 @@ class Starts:
                 raise
 
     def _where(self, running: Running) -> Process:
-        agent, shim = running.agent, running.shim
-        host, boot = self._tools.host, self._tools.clock.boot_id
-        return Process(host, boot, agent.pid, agent.started, shim.pid, shim.started)
+        return self._ledger.here(running.agent, running.shim)

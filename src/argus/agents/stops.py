@@ -8,12 +8,14 @@ from typing import Any
 
 from argus.agents import reports
 from argus.agents.ledger import Ledger, put
-from argus.agents.model import Agent
+from argus.agents.model import Agent, Origin
 from argus.agents.tools import Tools
 from argus.core.errors import ArgusError, Code
 from argus.store.records import Append, Document, PutDocument, Write
 
 DOMAIN = "stop_requests"
+_MOST = 10
+"""Requests of one agent that may wait at once."""
 InTurn = Callable[[Callable[[], Awaitable[Any]]], Awaitable[Any]]
 
 
@@ -36,8 +38,9 @@ class StopRequest:
 
 
 class Stops:
-    def __init__(self, ledger: Ledger, tools: Tools, in_turn: InTurn) -> None:
+    def __init__(self, ledger: Ledger, tools: Tools, in_turn: InTurn, end: Callable[[str, str], None]) -> None:
         self._ledger = ledger
+        self._end = end
         self._in_turn = in_turn
         self._tools = tools
         self.requests: dict[str, StopRequest] = {}
@@ -49,6 +52,10 @@ class Stops:
 
     async def ask(self, agent: str, reason: str, context: str, work_completed: str) -> StopRequest:
         lineage = self._ledger.find(agent).lineage
+        waiting = [one for one in self.requests.values() if one.agent == agent and one.approved is None]
+        if len(waiting) >= _MOST:
+            why = f"{len(waiting)} requests of {agent} wait for an answer already: argus events, POST .../respond"
+            raise ArgusError(Code.CONFLICT, why, agent=agent)
         made = StopRequest(
             self._tools.new_id(), agent, self._tools.clock.wall(), lineage, reason, context, work_completed
         )
@@ -75,6 +82,8 @@ class Stops:
             self.requests[id] = answered
             if stopping is not None:
                 self._ledger.book.put(stopping)
+                if stopping.origin is Origin.DAEMON:
+                    self._end(stopping.id, by)  # nobody beats for it but us, so nobody else would tell it
 
         await self._ledger.intents.commit(*writes, *([put(stopping)] if stopping else []), then=then)
         return answered

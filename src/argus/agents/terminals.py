@@ -51,7 +51,7 @@ class Terminals:
         found = self._tools.launcher.identify(pid)
         if found is None:
             raise ArgusError(Code.INVALID_STATE, f"there is no process {pid} here", pid=pid)
-        return Process(self._tools.host, self._tools.clock.boot_id, found.pid, found.started)
+        return self._ledger.here(found)
 
     def handover(self, agent: Agent) -> Handover:
         start = self._starts.start(agent)

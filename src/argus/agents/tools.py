@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from argus.core.autonomy import Level
@@ -30,6 +30,10 @@ class Tools:
     """In [0, 1), for the jitter."""
     host: str
     """The name of this machine."""
+    space: str
+    """Its space of PIDs; with the boot id it says where we are, also when the machine is renamed."""
+    runs: Callable[[], Iterable[str]]
+    """The agents that have a run folder, also of a record that was lost."""
     run_folder: Callable[[str], str]
     """Where an agent's shim keeps its notes and its log."""
     environment: Callable[[str, str], dict[str, str]]

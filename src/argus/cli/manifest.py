@@ -139,7 +139,9 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
                     'method': 'DELETE',
                     'path': '/api/heartbeats/{id}',
                     'help': 'Removes an agent from the list. It is not respawned, and its beats are answered '
-                            'with stop.',
+                            'with stop.\n'
+                            '\n'
+                            'One that Argus started and that is alive is stopped instead, by `agents stop`.',
                     'fields': [{'name': 'id',
                                 'in': 'path',
                                 'placed': True,

@@ -18,7 +18,7 @@ from argus.host.identity import Identity, identify, send
 from argus.host.launching import Ended, Launch, LaunchFailed, LaunchUncertain, NotEnded, Running
 from argus.host.programs import problem
 from argus.host.runfolder import Beacon, Began, RunFolder, last
-from argus.host.vitals import end_carriers, gone, look, signal_group
+from argus.host.vitals import carries, end_carriers, gone, look, signal_group
 
 _NONCE = re.compile(r"[A-Za-z0-9_-]{8,128}")
 _HALF_WAY = 2.0
@@ -154,6 +154,9 @@ class MachineLauncher:
 
     def look(self, identity: Identity) -> Vital:
         return look(identity)
+
+    def carries(self, pid: int, nonce: str) -> bool:
+        return carries(pid, nonce)
 
     async def stop(self, running: Running, *, grace: float) -> bool:
         was_alive = look(running.agent) is not Vital.DEAD

@@ -96,6 +96,10 @@ class Launcher(Protocol):
 
     def look(self, identity: Identity) -> Vital: ...
 
+    def carries(self, pid: int, nonce: str) -> bool:
+        """Whether that process was started by the agent of this nonce, or by what it started."""
+        ...
+
     async def stop(self, running: Running, *, grace: float) -> bool:
         """Ends it and its whole group: asks first (SIGTERM), insists after `grace` seconds. False: it was gone.
 

@@ -85,6 +85,14 @@ def _group(pid: int) -> int:
     return 0
 
 
+def carries(pid: int, nonce: str) -> bool:
+    try:
+        inside = (_PROC / str(pid) / "environ").read_bytes()
+    except OSError:
+        return False
+    return f"ARGUS_NONCE={nonce}".encode() in inside.split(b"\0")
+
+
 def carriers(nonce: str) -> Iterator[Identity]:
     """Every process that carries this nonce in its environment, wherever it has gone.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from argus.agents.messages import Beat
 from argus.agents.model import Agent
@@ -14,19 +14,28 @@ from argus.ops.caller import Scope
 from argus.ops.house import House
 from argus.ops.operation import operation
 from argus.ops.services import Nothing
-from argus.ops.snake import PID, TASK, AgentNamed, SnakeAnswer, SnakeAsk, speaks_for
+from argus.ops.snake import PID, SESSION, TASK, AgentNamed, Said, SnakeAnswer, SnakeAsk, speaks_for
 from argus.schema import Name
 
 
 class BeatAsk(SnakeAsk):
     agent_id: Name = Field(description="Who says that it lives")
     status: str = Field(default="", max_length=200, description="What it is doing, such as working or completed")
-    current_task: str = Field(default="", max_length=TASK, description="What it works on")
-    config_name: str = Field(default="", max_length=100, description="Its config in agents.configs")
-    project_path: str = Field(default="", max_length=4096, description="Where it works")
-    pid: int | None = Field(default=None, ge=1, le=PID, description="Its process, on this host")
+    current_task: Said = Field(
+        default="", max_length=TASK, description="What it works on; of one that Argus started, what it is doing now"
+    )
+    config_name: Said = Field(default="", max_length=100, description="Its config in agents.configs")
+    project_path: Said = Field(default="", max_length=4096, description="Where it works")
+    pid: int | None = Field(default=None, ge=1, le=PID, strict=True, description="Its process, on this host")
     host: str = Field(default="", max_length=255, description="The host it runs on; left out: this one")
-    session: str = Field(default="", max_length=200, description="What its program calls the conversation")
+    session: str = Field(
+        default="", max_length=200, pattern=SESSION, description="What its program calls the conversation"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _say_nothing_by_null(cls, values: Any) -> Any:
+        return {key: one for key, one in values.items() if one is not None} if isinstance(values, dict) else values
 
 
 class BeatView(SnakeAnswer):
@@ -48,6 +57,7 @@ class AgentView(SnakeAnswer):
     project_path: str
     status: str
     current_task: str
+    doing: str = Field(description="What it says it is doing just now, within its task")
     worktree: str | None = Field(description="Where it works, when it has a git worktree of its own")
     pid: int | None
     host: str | None
@@ -110,6 +120,7 @@ def view(house: House, agent: Agent) -> AgentView:
         project_path=clean(agent.project),
         status=clean(agent.status),
         current_task=clean(agent.task),
+        doing=clean(agent.doing),
         worktree=clean(agent.folder) or None,
         pid=process.pid if process else None,
         host=process.host if process else None,
@@ -162,10 +173,13 @@ async def list_beats(house: House, ask: Nothing) -> HeartbeatList:
     "agents.forget",
     "DELETE /api/heartbeats/{id}",
     verb="agents forget",
-    errors=(Code.AGENT_NOT_FOUND, Code.STORE_UNAVAILABLE),
+    errors=(Code.AGENT_NOT_FOUND, Code.INVALID_STATE, Code.STORE_UNAVAILABLE),
 )
 async def forget(house: House, ask: AgentNamed) -> AgentView:
-    """Removes an agent from the list. It is not respawned, and its beats are answered with stop."""
+    """Removes an agent from the list. It is not respawned, and its beats are answered with stop.
+
+    One that Argus started and that is alive is stopped instead, by `agents stop`.
+    """
     return view(house, await house.crew.forget(ask.id, house.by))
 
 
@@ -219,7 +233,13 @@ async def stop(house: House, ask: StopAsk) -> AgentView:
     return view(house, await house.crew.stop(ask.id, ask.timeout if ask.graceful else 0.0, house.by))
 
 
-@operation("agents.logs", "GET /api/agents/{id}/logs", verb="agents logs", read_only=True)
+@operation(
+    "agents.logs",
+    "GET /api/agents/{id}/logs",
+    verb="agents logs",
+    read_only=True,
+    errors=(Code.AGENT_NOT_FOUND,),
+)
 async def logs(house: House, ask: LogsAsk) -> LogsView:
     """Shows the last of what an agent printed, also of one that has ended."""
     return LogsView(agent_id=ask.id, text=house.clean(await house.crew.tail(ask.id, ask.lines)))

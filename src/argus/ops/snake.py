@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import ConfigDict, Field
+from typing import Annotated
+
+from pydantic import AfterValidator, ConfigDict, Field
 from pydantic.alias_generators import to_snake
 
 from argus.core.errors import ArgusError, Code
@@ -14,6 +16,10 @@ from argus.schema import Name
 TASK = 150_000
 """Characters of a task. Escaped, each may take six bytes, and a body has at most 1 MiB."""
 PID = 2**31 - 1
+_SAID = 125_000
+"""Bytes of what an agent says that it works on: with some words around it still one argument of a program."""
+SESSION = r"^([A-Za-z0-9][A-Za-z0-9_.:-]*)?$"
+"""Never an option of the program that resumes it."""
 
 
 class SnakeAsk(Ask):
@@ -22,6 +28,18 @@ class SnakeAsk(Ask):
 
 class SnakeAnswer(Answer):
     model_config = ConfigDict(alias_generator=to_snake, validate_by_name=True, validate_by_alias=True)
+
+
+def _said(text: str) -> str:
+    """What an agent says may become the argument of its successor."""
+    if "\0" in text:
+        raise ValueError("it holds a NUL character")
+    if len(text.encode()) > _SAID:
+        raise ValueError(f"it has more than {_SAID} bytes")
+    return text
+
+
+Said = Annotated[str, AfterValidator(_said)]
 
 
 class AgentNamed(SnakeAsk):

@@ -67,7 +67,7 @@ def _request(house: House, one: StopRequest) -> StopRequestView:
     "POST /api/stop-requests",
     scope=Scope.REPORT,
     status=201,
-    errors=(Code.AGENT_NOT_FOUND, Code.STORE_UNAVAILABLE),
+    errors=(Code.AGENT_NOT_FOUND, Code.CONFLICT, Code.STORE_UNAVAILABLE),
 )
 async def request_stop(house: House, ask: StopRequestAsk) -> StopRequestView:
     """Asks a person whether an agent may end. Its beats are answered with stop once that is approved."""

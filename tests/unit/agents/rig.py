@@ -76,6 +76,7 @@ class Rig:
         self.configs = {"work": "work", "crash": "crash", "finish": "finish", "gpt4": "work", "apart": "work"}
         self.respawn: dict[str, Any] = {}
         self.ids = 0
+        self.runs: list[str] = []
         self._running: asyncio.Task[None] | None = None
 
     @property
@@ -115,6 +116,8 @@ class Rig:
             new_session=self._new_id,
             chance=lambda: 0.0,
             host=self.host,
+            space="",
+            runs=lambda: self.runs,
             run_folder=lambda id: f"runs/{id}",
             environment=lambda id, project: {},
             is_folder=lambda path: self.folders,

@@ -5,6 +5,9 @@ from tests.unit.agents.rig import Rig, simulated
 
 from argus.agents.messages import Beat
 from argus.agents.model import State
+from argus.core.clock import stamp
+from argus.core.errors import ArgusError
+from argus.store.records import PutSetting
 
 
 def status(rig: Rig, id: str) -> str:
@@ -18,12 +21,12 @@ async def test_what_an_agent_says_it_does_is_known_at_once_and_on_record_within_
     before = len(await rig.said())
     for number in range(5):
         assert (await rig.crew.beat(Beat(id, f"step {number}", f"task {number}"))).ok
-    assert (rig.crew.find(id).status, rig.crew.find(id).task) == ("step 4", "task 4")
+    assert (rig.crew.find(id).status, rig.crew.find(id).doing) == ("step 4", "task 4")
     await rig.passes(1)
     await rig.kill()
     await rig.start()
     await rig.passes(1)
-    assert (rig.crew.find(id).status, rig.crew.find(id).task) == ("step 4", "task 4")
+    assert (rig.crew.find(id).status, rig.crew.find(id).doing) == ("step 4", "task 4")
     assert len(await rig.said()) == before, "the journal holds no beats"
 
 
@@ -34,7 +37,7 @@ async def test_an_empty_beat_erases_nothing_that_was_said_in_the_one_before(rig:
     await rig.crew.beat(Beat(id, "working", "another task"))
     await rig.crew.beat(Beat(id))
     await rig.crew.beat(Beat(id, "reading"))
-    assert (rig.crew.find(id).status, rig.crew.find(id).task) == ("reading", "another task")
+    assert (rig.crew.find(id).status, rig.crew.find(id).doing) == ("reading", "another task")
 
 
 @simulated
@@ -106,7 +109,106 @@ async def test_at_the_end_of_argus_the_last_words_are_written(rig: Rig):
 @simulated
 async def test_what_a_respawn_needs_is_on_record_before_it_is_answered(rig: Rig, said: dict[str, str]):
     await rig.start()
+    await rig.crew.beat(Beat("foreign001"))
+    await rig.crew.beat(Beat("foreign001", **said))
+    assert said.items() <= (await rig.recorded("foreign001")).items()
+    assert rig.crew.find("foreign001").state is State.ALIVE
+
+
+@simulated
+async def test_what_an_agent_says_changes_nothing_of_what_its_successor_is_given(rig: Rig):
+    await rig.start()
     id = await rig.spawn()
-    await rig.crew.beat(Beat(id, **said))
-    assert said.items() <= (await rig.recorded(id)).items()
-    assert rig.crew.find(id).state is State.ALIVE
+    for said in (Beat(id, task="running tests", config="gpt4", project="/"), Beat(id, config="garbage")):
+        assert (await rig.crew.beat(said)).ok
+    rig.process(id).exit(1)
+    await rig.passes(11)
+    following = rig.process("team-work002").launch
+    assert (following.argv, following.cwd) == (("work", "mend it"), "/project")
+
+
+@simulated
+async def test_a_beat_does_not_bring_back_what_has_ended_here(rig: Rig):
+    await rig.start()
+    id = await rig.spawn()
+    rig.process(id).exit(1)
+    await rig.passes(1)
+    pulse = await rig.crew.beat(Beat(id, pid=1))
+    assert (pulse.ok, rig.state(id)) == (False, "dead")
+    await rig.passes(10)
+    assert rig.living == ["team-work002"]
+
+
+@simulated
+async def test_an_approved_wish_to_end_ends_what_the_daemon_started(rig: Rig):
+    await rig.start()
+    id = await rig.spawn()
+    asked = await rig.crew.stops.ask(id, "done", "", "all")
+    await rig.crew.stops.answer(asked.id, True, "", "me")
+    await rig.passes(60)
+    assert (rig.living, rig.state(id)) == ([], "over")
+
+
+@simulated
+async def test_wishes_to_end_do_not_pile_up(rig: Rig):
+    await rig.start()
+    id = await rig.spawn()
+    for _ in range(10):
+        await rig.crew.stops.ask(id, "done", "", "")
+    with pytest.raises(ArgusError, match="wait for an answer already"):
+        await rig.crew.stops.ask(id, "done", "", "")
+
+
+@simulated
+async def test_a_living_agent_of_ours_is_not_forgotten(rig: Rig):
+    await rig.start()
+    id = await rig.spawn()
+    with pytest.raises(ArgusError, match="is alive"):
+        await rig.crew.forget(id, "me")
+    assert rig.state(id) == "alive"
+
+
+@simulated
+async def test_ids_of_agents_whose_record_was_lost_are_not_given_again(rig: Rig):
+    rig.runs = ["team-work001", "team-work007"]
+    await rig.start()
+    assert await rig.spawn() == "team-work008"
+
+
+@simulated
+async def test_after_a_record_was_lost_nothing_is_respawned_for_an_hour(rig: Rig):
+    now = stamp(rig.clock)
+    mark = {"boot_id": now.boot_id, "boot": now.boot, "wall": now.wall}
+    await rig.store.commit(PutSetting("store.set_aside", mark))
+    await rig.start()
+    id = await rig.spawn()
+    rig.process(id).exit(1)
+    await rig.passes(600)
+    assert (rig.living, rig.crew.find(id).gate) == ([], "too many respawns")
+
+
+@simulated
+async def test_one_that_runs_is_found_also_when_its_config_is_gone_by_then(rig: Rig):
+    """Killed between the start and its outcome; and the next Argus has another configuration."""
+    await rig.start()
+    rig.store.full = True
+    with pytest.raises(ArgusError):
+        await rig.spawn()
+    rig.store.full = False
+    await rig.crew.spawn("work", "/project", "mend it", "me")
+    await rig.passes(0.005)
+    await rig.kill()
+    await rig.passes(5)
+    del rig.configs["work"]
+    await rig.start()
+    await rig.passes(5)
+    assert [rig.state(id) for id in rig.living] == ["alive"] * len(rig.living)
+
+
+@simulated
+async def test_a_foreign_agent_that_beats_is_not_judged_by_a_pid_that_has_ended(rig: Rig):
+    await rig.start()
+    for _ in range(100):
+        await rig.crew.beat(Beat("hook001", config="work", project="/project", pid=99))
+        await rig.passes(10)
+    assert (rig.ever, rig.state("hook001")) == ([], "alive")
