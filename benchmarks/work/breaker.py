@@ -10,8 +10,10 @@ from functools import partial
 
 import uvloop
 
-from argus.core.breaker import Breaker, Failure, Limits, Pass, State, admit, failed, succeeded
+from argus.core.breaker import Breaker, Limits, State
+from argus.core.circuit import Circuit, Verdict
 from argus.core.clock import SystemClock
+from argus.core.errors import ArgusError
 from benchmarks.measure import Stopwatch, in_child, interleave
 from benchmarks.plan import Plan
 from benchmarks.rows import Goal, Row
@@ -27,27 +29,6 @@ async def _nothing() -> None:
     return None
 
 
-class _Guarded:
-    """A call behind a breaker, as the parts of Argus hold one: the value, its limits and the clock."""
-
-    def __init__(self, breaker: Breaker) -> None:
-        self._breaker = breaker
-        self._limits = Limits(failures=5, reset_after=3600.0)
-        self._clock = SystemClock()
-
-    async def call(self) -> None:
-        self._breaker, leave = admit(self._breaker, self._limits, self._clock.monotonic())
-        if not isinstance(leave, Pass):
-            raise _Refused
-        try:
-            await _nothing()
-        except Exception as error:
-            now = self._clock.monotonic()
-            self._breaker = failed(self._breaker, self._limits, leave, Failure(now, "X", str(error)))
-            raise
-        self._breaker = succeeded(self._breaker, leave, self._clock.monotonic())
-
-
 def _bare(state: str) -> tuple[Call, type[Exception]]:
     async def refuse() -> None:
         raise _Refused
@@ -56,8 +37,13 @@ def _bare(state: str) -> tuple[Call, type[Exception]]:
 
 
 def _ours(state: str) -> tuple[Call, type[Exception]]:
-    opened = Breaker(State.OPEN, consecutive=5, since=SystemClock().monotonic())
-    return _Guarded(Breaker() if state == "closed" else opened).call, _Refused
+    now = SystemClock().monotonic
+    opened = Breaker(State.OPEN, consecutive=5, since=now())
+    limits = Limits(failures=5, reset_after=3600.0)
+    circuit = Circuit(
+        "peer", now, lambda error: Verdict.FAILED, limits, breaker=Breaker() if state == "closed" else opened
+    )
+    return partial(circuit.call, _nothing), ArgusError
 
 
 def _theirs(state: str) -> tuple[Call, type[Exception]]:

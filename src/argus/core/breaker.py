@@ -1,8 +1,8 @@
 """The circuit breaker: a pure state machine over values.
 
-Callers ask `admit` before they call and say `succeeded` or `failed` after. Exactly one probe passes in half-open,
-because passing is itself a change of state: whoever writes the new state back first has the probe, and a probe that
-never reports gives its place up after `probe_timeout`.
+Callers ask `admit` before they call and say `succeeded`, `failed` or `abandoned` after. Exactly one probe passes in
+half-open, because passing is itself a change of state: whoever writes the new state back first has the probe, and a
+probe that never reports gives its place up after `probe_timeout`.
 """
 
 from __future__ import annotations
@@ -115,6 +115,13 @@ def failed(breaker: Breaker, limits: Limits, leave: Pass, failure: Failure) -> B
             history=history,
         )
     return replace(breaker, history=history)
+
+
+def abandoned(breaker: Breaker, leave: Pass) -> Breaker:
+    """A call ended without a word about the other side. If it was the probe, the next caller may probe at once."""
+    if breaker.state is State.HALF_OPEN and leave.probe and leave.probe == breaker.probe:
+        return replace(breaker, probe=0)
+    return breaker
 
 
 def _is_current(breaker: Breaker, leave: Pass) -> bool:

@@ -9,7 +9,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from argus.core.breaker import Breaker, Failure, Limits, Pass, Refused, State, admit, failed, reset, succeeded
+from argus.core.breaker import (
+    Breaker,
+    Failure,
+    Limits,
+    Pass,
+    Refused,
+    State,
+    abandoned,
+    admit,
+    failed,
+    reset,
+    succeeded,
+)
 
 LIMITS = Limits()
 BOOM = "DOCKER_UNAVAILABLE"
@@ -142,6 +154,19 @@ def test_failure_when_not_closed(breaker: Breaker, leave: Pass, state: State, si
     assert (after.state, after.since) == (state, since)
     assert after.history == (*breaker.history, failure(200.0))
     assert after.consecutive == breaker.consecutive + (state is State.OPEN and breaker is PROBING)
+
+
+@pytest.mark.parametrize("breaker", [CLOSED, OPEN, HALF_OPEN, PROBING], ids=["closed", "open", "half-open", "probing"])
+@pytest.mark.parametrize("leave", [Pass(), Pass(3, 3), Pass(0, 3)], ids=["ordinary", "an-older-probe", "of-this-era"])
+def test_what_ends_without_a_word_changes_nothing(breaker: Breaker, leave: Pass):
+    assert abandoned(breaker, leave) is breaker
+
+
+def test_a_probe_that_ends_without_a_word_makes_room_for_the_next():
+    after = abandoned(PROBING, Pass(4, 4))
+    assert (after.state, after.since, after.history) == (State.HALF_OPEN, PROBING.since, PROBING.history)
+    assert admit(after, LIMITS, 131.0)[1] == Pass(5, 5)
+    assert succeeded(after, Pass(4, 4), 132.0) is after
 
 
 def test_the_first_probe_of_all_is_number_one():
