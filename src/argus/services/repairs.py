@@ -19,6 +19,9 @@ from argus.store.records import Act
 LATEST = 5.0
 """Seconds after its intent in which a restart must begin. Held up for longer, Argus would act on an old judgement."""
 _AGAIN = 1.0
+_STARTING = 300.0
+"""Seconds for which a service that is on its way up after a restart is waited for. Docker asks a health check for the
+first time after 30 s; called down before, people would be told of a failure that is none."""
 _LONGEST = 60.0
 """Seconds for the command of an act that does not say how long it may take."""
 
@@ -107,9 +110,12 @@ class Repairs:
         self._report(Repaired(act, None, Observation(unseen, clock.monotonic(), clock.wall())))
 
     async def _look(self, service: Service) -> Observation:
+        began = self._tools.clock.monotonic()
         while True:
             observation = await self._probe(service)
-            if observation.seen.status is not Status.DOWN or self._is_trusted(observation):
+            status = observation.seen.status
+            is_starting = status is Status.PENDING and observation.at - began < _STARTING
+            if not is_starting and (status is not Status.DOWN or self._is_trusted(observation)):
                 return observation
             await asyncio.sleep(_AGAIN)
 
