@@ -23,6 +23,7 @@ from argus.notify.settings import Notify
 from argus.schema import Port, PositiveDuration, Section, lasting
 from argus.services.checks import BaseService as Service
 from argus.services.checks import ProcessService
+from argus.services.restarters import DockerRestarter
 from argus.services.settings import Health
 from argus.yaml_lines import Document, Problem
 
@@ -206,7 +207,7 @@ def _message(one: ErrorDetails, path: tuple[str | int, ...]) -> str:
         case "missing":
             return "is required"
         case "union_tag_not_found":
-            return "type is required: http, tcp, process or command"
+            return "type is required: http, tcp, process, docker or command"
         case "union_tag_invalid":
             return f'type "{one["ctx"]["tag"]}" is not known; known are {one["ctx"]["expected_tags"]}'
         case "value_error":
@@ -248,7 +249,9 @@ def _meaning(config: Config, document: Document, own_port: int) -> list[Problem]
 
 
 def _names(service: Service, itself: Oneself) -> bool:
-    """Whether it names the process, unit or label that Argus runs as."""
+    """Whether it names the process, unit, label or container that Argus runs as."""
+    if any(itself.is_container(name) for name in _containers(service)):
+        return True
     if service.launchd_label and service.launchd_label == itself.label:
         return True
     unit = service.systemd_unit
@@ -260,6 +263,12 @@ def _names(service: Service, itself: Oneself) -> bool:
         except NoProcess:
             return False
     return isinstance(service, ProcessService) and service.process_name in itself.names
+
+
+def _containers(service: Service) -> tuple[str, ...]:
+    """By name, to look at or to act on. What a label means, only the engine knows."""
+    acted_on = service.restart.docker if isinstance(service.restart, DockerRestarter) else ()
+    return (*(service.containers or ()), *(acted_on if isinstance(acted_on, tuple) else ()))
 
 
 def _circle(names: Mapping[str, tuple[str, ...]]) -> list[str]:

@@ -533,7 +533,7 @@ def test_the_schema_accepts_an_empty_section():
         pytest.param("autonomy: on", id="a-level-that-is-none"),
         pytest.param("health: {verifyAfter: 30}", id="a-duration-without-a-unit"),
         pytest.param("health: {services: [{name: a, type: tcp}]}", id="a-service-without-a-port"),
-        pytest.param("health: {services: [{name: a, type: tcp, port: 1, restart: docker}]}", id="a-wrong-restart"),
+        pytest.param("health: {services: [{name: a, type: tcp, port: 1, restart: podman}]}", id="a-wrong-restart"),
         pytest.param("health: {services: [{name: a, type: pigeon, port: 1}]}", id="a-type-nobody-knows"),
         pytest.param("notify: {channels: [{url: 'json://h', tiers: [4]}]}", id="tier-four"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -12,6 +13,8 @@ from argus.host.asking import ask
 from argus.host.children import Children
 from argus.host.deadlines import Deadlines
 from argus.host.dns import Resolver
+from argus.host.engine.docker import DockerContainers
+from argus.host.engine.guard import GuardedEngine
 from argus.host.http import HttpProber
 from argus.host.process import outlast, run
 from argus.host.seam import HttpReply, HttpRequest, Ran
@@ -27,6 +30,7 @@ class MachineHost:
         self._resolver = resolver or Resolver()
         self._deadlines = Deadlines()
         self._http = HttpProber(self._resolver, self._deadlines)
+        self.engine = GuardedEngine(DockerContainers(self._resolver), time.monotonic)
         self._children = Children()
         self._lookers = ThreadPoolExecutor(4, thread_name_prefix="look")
 

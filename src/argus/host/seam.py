@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from argus.host.engine.seam import Engine
+
 
 class Failure(StrEnum):
     """Why a probe did not get its answer. An observation, not an error of Argus."""
@@ -57,6 +59,11 @@ class Ran:
 
 
 class Host(Protocol):
+    @property
+    def engine(self) -> Engine:
+        """The Docker engine, if there is one: asking tells."""
+        ...
+
     async def http(self, request: HttpRequest, *, timeout: float) -> HttpReply:
         """Raises ProbeFailed."""
         ...

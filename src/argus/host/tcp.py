@@ -35,7 +35,7 @@ async def open_connection(
             raise ProbeFailed(Failure.TLS, f"TLS failure: {error.reason or error}") from None
         except OSError as error:
             # The first address's reason is the one to report: localhost is 127.0.0.1 before it is ::1.
-            failed = failed or ProbeFailed(_reason(error), _reason(error).value)
+            failed = failed or ProbeFailed(reason(error), reason(error).value)
         else:
             return transport, made
     raise failed or ProbeFailed(Failure.DNS, f"{host} has no address")
@@ -44,7 +44,8 @@ async def open_connection(
 _OURS = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL}
 
 
-def _reason(error: OSError) -> Failure:
+def reason(error: OSError) -> Failure:
+    """Why it did not work."""
     if error.errno in _OURS:
         return Failure.OURS
     if isinstance(error, ConnectionRefusedError):

@@ -310,6 +310,60 @@ async def test_a_check_that_crashes_says_nothing_about_the_service(rig: Rig):
     assert await rig.said() == ["state_changed"]
 
 
+def container_service(rig: Rig, **keys: Any) -> None:
+    entry = {"name": "stack", "type": "docker", "containers": ["web"], **keys}
+    rig.settings = Settings.model_validate({"services": [entry]})
+
+
+@simulated
+async def test_a_container_that_is_starting_after_its_restart_is_waited_for(rig: Rig):
+    web = rig.host.docker.add("web", health="healthy", is_healthy_after_start=False)
+    container_service(rig)
+    await rig.start()
+    await rig.passes(3 * MINUTE)
+    web.end(1)
+    await rig.passes(10 * MINUTE)
+    assert (web.starts, web.health) == (1, "starting")
+    assert await rig.said("restart_finished") == []
+    web.health = "healthy"
+    await rig.passes(2 * MINUTE)
+    assert await rig.said() == [
+        "state_changed",
+        "service_down",
+        "restart_started",
+        "restart_finished",
+        "service_recovered",
+    ]
+
+
+@simulated
+async def test_a_container_that_never_gets_healthy_is_not_waited_for_for_ever(rig: Rig):
+    web = rig.host.docker.add("web", health="healthy", is_healthy_after_start=False)
+    container_service(rig)
+    await rig.start()
+    await rig.passes(3 * MINUTE)
+    web.end(1)
+    await rig.passes(20 * MINUTE)
+    assert (await rig.last("restart_finished"))["outcome"] == "unverified"
+    assert web.starts == 1
+
+
+@simulated
+async def test_nothing_is_restarted_because_the_engine_is_away(rig: Rig):
+    web = rig.host.docker.add("web")
+    container_service(rig, interval="10s")
+    await rig.start()
+    await rig.passes(MINUTE)
+    web.end(1)
+    rig.host.docker.is_frozen = True
+    await rig.passes(30 * MINUTE)
+    assert (web.starts, rig.watch.healths["stack"].status) == (0, Status.UNKNOWN)
+    assert await rig.said() == ["state_changed", "state_changed"]
+    rig.host.docker.is_frozen = False
+    await rig.passes(5 * MINUTE)
+    assert (web.starts, rig.watch.healths["stack"].status) == (1, Status.UP)
+
+
 @pytest.mark.req("INFRA-01.2")
 @simulated
 async def test_a_slow_check_delays_no_other(rig: Rig):

@@ -8,10 +8,13 @@ from pydantic import Field
 
 from argus.services.checks.base import Service as BaseService
 from argus.services.checks.command import CommandService
+from argus.services.checks.docker import DockerService
 from argus.services.checks.http import HttpService
 from argus.services.checks.process import ProcessService
 from argus.services.checks.tcp import TcpService
 
-Service = Annotated[HttpService | TcpService | ProcessService | CommandService, Field(discriminator="type")]
+Service = Annotated[
+    HttpService | TcpService | ProcessService | DockerService | CommandService, Field(discriminator="type")
+]
 
-__all__ = ["BaseService", "CommandService", "HttpService", "ProcessService", "Service", "TcpService"]
+__all__ = ["BaseService", "CommandService", "DockerService", "HttpService", "ProcessService", "Service", "TcpService"]

@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, field_v
 from argus.core.budget import MOST
 from argus.host.seam import Failure, Host, ProbeFailed
 from argus.schema import Name, PositiveDuration, Section, lasting
+from argus.services.containers import Label, Names
 from argus.services.model import Seen, Status
 from argus.services.restarters import AnyRestarter, Restarter, derived, understood
 from argus.services.restarters.launchd import LABEL
@@ -18,7 +19,7 @@ from argus.services.windows import Window
 _CODES = {Failure.TIMEOUT: "HEALTH_CHECK_TIMEOUT", Failure.DNS: "DNS_RESOLUTION_FAILED"}
 _RESTART_SCHEMA = {
     "anyOf": [
-        {"enum": ["none", "launchd", "systemd"]},
+        {"enum": ["none", "launchd", "systemd", "docker"]},
         {"type": "null"},
         *(one.model_json_schema(by_alias=True) for one in get_args(Restarter)),
     ]
@@ -52,10 +53,12 @@ class Service(Section):
     launchd_label: str | None = Field(default=None, pattern=LABEL, description="The launchd job that runs it.")
     systemd_unit: str | None = Field(default=None, pattern=UNIT, description="The systemd unit that runs it.")
     systemd_user: bool = Field(default=False, strict=True, description="It is a unit of the user's own.")
+    containers: Names | None = Field(default=None, description="The containers that it is made of, or that run it.")
+    label: Label | None = Field(default=None, description="The same by a label that they carry: key=value, or key.")
     restart: Annotated[AnyRestarter | None, BeforeValidator(understood), WithJsonSchema(_RESTART_SCHEMA)] = Field(
         default=None,
-        description="How it is restarted: launchd, systemd, {command: [program, argument]} or none; "
-        "left out, as launchdLabel or systemdUnit say.",
+        description="How it is restarted: launchd, systemd, docker, {command: [program, argument]} or none; "
+        "left out, as launchdLabel, systemdUnit, containers or label say.",
     )
     successes_before_recovery: int | None = Field(
         default=None, ge=1, strict=True, description="Consecutive successes that end its outage; else the section's."

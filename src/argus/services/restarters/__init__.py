@@ -7,11 +7,12 @@ from typing import Annotated, Any
 from pydantic import Discriminator, Tag
 
 from argus.services.restarters.command import CommandRestarter
+from argus.services.restarters.docker import DockerRestarter
 from argus.services.restarters.launchd import LaunchdRestarter
 from argus.services.restarters.systemd import SystemdRestarter
 
-_KEYS = {"launchd": "launchdLabel", "systemd": "systemdUnit"}
-"""By which key of its own a service names what is restarted in that way."""
+_KEYS = {"launchd": ("launchdLabel",), "systemd": ("systemdUnit",), "docker": ("containers", "label")}
+"""By which keys of its own a service names what is restarted in that way."""
 
 
 def _way(value: Any) -> str:
@@ -20,11 +21,12 @@ def _way(value: Any) -> str:
     return "by " + next((way for way in _KEYS if way in said), "command")
 
 
-Restarter = CommandRestarter | LaunchdRestarter | SystemdRestarter
+Restarter = CommandRestarter | LaunchdRestarter | SystemdRestarter | DockerRestarter
 AnyRestarter = Annotated[
     Annotated[CommandRestarter, Tag("by command")]
     | Annotated[LaunchdRestarter, Tag("by launchd")]
-    | Annotated[SystemdRestarter, Tag("by systemd")],
+    | Annotated[SystemdRestarter, Tag("by systemd")]
+    | Annotated[DockerRestarter, Tag("by docker")],
     Discriminator(_way),
 ]
 
@@ -34,10 +36,17 @@ def derived(values: dict[str, Any]) -> Any:
     said = values.get("restart")
     if "restart" in values and not isinstance(said, str):
         return said
-    for way, key in _KEYS.items():
-        if said in (None, way) and values.get(key) is not None:
-            user = {"user": values.get("systemdUser", False)} if way == "systemd" else {}
-            return {way: values[key], **user}
+    for way, keys in _KEYS.items():
+        given = next((values[key] for key in keys if values.get(key) is not None), None)
+        if said not in (None, way) or given is None:
+            continue
+        more: dict[str, Any] = {}
+        if way == "systemd":
+            more = {"user": values.get("systemdUser", False)}
+        elif way == "docker":
+            # A check of the containers has seen all there is to see of them; any other may know better.
+            more = {"wellToo": values.get("type") != "docker"}
+        return {way: given, **more}
     return said
 
 
@@ -48,8 +57,8 @@ def understood(value: Any) -> Any:
     if value == "none":
         return None
     if value in _KEYS:
-        raise ValueError(f"restart: {value} needs {_KEYS[value]}")
+        raise ValueError(f"restart: {value} needs {' or '.join(_KEYS[value])}")
     raise ValueError(f"restart is {', '.join(_KEYS)}, none, or a mapping such as {{command: [program, argument]}}")
 
 
-__all__ = ["AnyRestarter", "CommandRestarter", "LaunchdRestarter", "Restarter", "SystemdRestarter"]
+__all__ = ["AnyRestarter", "CommandRestarter", "DockerRestarter", "LaunchdRestarter", "Restarter", "SystemdRestarter"]

@@ -1,0 +1,103 @@
+"""Where the engine is: DOCKER_HOST, else the chosen context, else the usual sockets."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from argus.host.engine.seam import EngineUnavailable
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A socket's path, or a host and a port."""
+
+    path: str = ""
+    host: str = ""
+    port: int = 0
+    certificates: str = ""
+    """The folder of ca.pem, cert.pem and key.pem, where TLS is spoken."""
+
+    def __str__(self) -> str:
+        return self.path or f"{self.host}:{self.port}"
+
+
+def find(environ: Mapping[str, str]) -> Place:
+    """Asked before every question: an engine may come up later, and elsewhere. Raises EngineUnavailable."""
+    home = Path(environ.get("HOME") or "/")
+    named = environ.get("DOCKER_HOST") or _of_context(environ, home)
+    if named:
+        return _read(named, environ, home)
+    usual = _usual(environ, home)
+    # The first is named also when there is none: that is where people look.
+    return Place(path=next((path for path in usual if os.path.exists(path)), usual[0]))
+
+
+def _usual(environ: Mapping[str, str], home: Path) -> list[str]:
+    runtime = environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}"
+    return [
+        "/var/run/docker.sock",
+        f"{runtime}/docker.sock",  # rootless
+        str(home / ".docker" / "run" / "docker.sock"),  # Docker Desktop on macOS
+        str(home / ".docker" / "desktop" / "docker.sock"),  # Docker Desktop on Linux
+        str(home / ".colima" / "default" / "docker.sock"),
+        str(home / ".orbstack" / "run" / "docker.sock"),
+    ]
+
+
+def _of_context(environ: Mapping[str, str], home: Path) -> str:
+    """As `docker context use` or DOCKER_CONTEXT say. What cannot be read says nothing."""
+    folder = Path(environ.get("DOCKER_CONFIG") or home / ".docker")
+    name = environ.get("DOCKER_CONTEXT") or _text(_json(folder / "config.json"), "currentContext")
+    if not name or name == "default":
+        return ""
+    known = folder / "contexts" / "meta" / hashlib.sha256(name.encode()).hexdigest() / "meta.json"
+    host = _text(_json(known), "Endpoints", "docker", "Host")
+    if not host:
+        # Another engine than the one that was chosen would have other containers of the same names.
+        raise EngineUnavailable(f"the Docker context {name!r} names no engine", is_the_engines=False)
+    return host
+
+
+def _json(path: Path) -> object:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def _text(value: object, *keys: str) -> str:
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, str) else ""
+
+
+def _read(named: str, environ: Mapping[str, str], home: Path) -> Place:
+    parts = urlsplit(named)
+    if parts.scheme == "unix" and parts.path.startswith("/"):
+        return Place(path=parts.path)
+    if parts.scheme in ("tcp", "http", "https") and parts.hostname:
+        is_tls = bool(environ.get("DOCKER_TLS_VERIFY")) or parts.scheme == "https"
+        folder = environ.get("DOCKER_CERT_PATH") or str(home / ".docker")
+        port = parts.port or (2376 if is_tls else 2375)
+        return Place(host=parts.hostname, port=port, certificates=folder if is_tls else "")
+    raise EngineUnavailable(
+        f"DOCKER_HOST {named[:200]!r} is not understood: unix:///path or tcp://host:port", is_the_engines=False
+    )
+
+
+def context(certificates: str) -> ssl.SSLContext:
+    """As the docker command does it: both sides show a certificate of the folder's authority."""
+    folder = Path(certificates)
+    try:
+        made = ssl.create_default_context(cafile=str(folder / "ca.pem"))
+        made.load_cert_chain(str(folder / "cert.pem"), str(folder / "key.pem"))
+    except (OSError, ssl.SSLError) as error:
+        raise EngineUnavailable(f"the certificates in {folder} cannot be used: {error}", is_the_engines=False) from None
+    return made

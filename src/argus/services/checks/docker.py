@@ -1,0 +1,42 @@
+"""docker: every container runs and, where it has a health check, is healthy."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from argus.core.errors import ArgusError
+from argus.host.seam import Host
+from argus.schema import PositiveDuration, lasting
+from argus.services.checks.base import Service
+from argus.services.containers import check_given, judged, look, place
+from argus.services.model import Seen, Status
+
+
+class DockerService(Service):
+    type: Literal["docker"] = Field(description="Looks whether containers run and are healthy.")
+    interval: PositiveDuration = lasting("120s", "How often it is checked; intervalMs takes milliseconds.")
+    timeout: PositiveDuration = lasting("10s", "How long one check may take, everything included; also timeoutMs.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _names_its_containers(cls, values: Any) -> Any:
+        if isinstance(values, dict):
+            check_given(values)
+        return values
+
+    @property
+    def place(self) -> str:
+        return place(self._which)
+
+    @property
+    def _which(self) -> tuple[str, ...] | str:
+        return self.containers if self.containers is not None else self.label or ""
+
+    async def probe(self, host: Host) -> Seen:
+        try:
+            return judged(await look(self._which, host.engine, timeout=self.timeout))
+        except ArgusError as error:
+            # An engine that cannot be asked says nothing about its containers: most go on running without it.
+            return Seen(Status.UNKNOWN, None, "Argus could not ask", error.message, error.code.value)
