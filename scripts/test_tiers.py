@@ -69,12 +69,19 @@ CHROMIUM = Need(program="chromium", package="chromium", partly=True)
 FAKETIME = Need(program="faketime", package="faketime", partly=True)
 CLAUDE = Need(program="claude", package="@anthropic-ai/claude-code", npm="2.1.325", partly=True)
 CODEX = Need(program="codex", package="@openai/codex", npm="0.166.0", partly=True)
+DOCKER = Need(program="dockerd", package="docker.io", partly=True)
+BUSYBOX = Need(program="busybox", package="busybox-static", partly=True)
 
 TIERS = (
     Tier("unit", "tests/unit", workers=2),
-    Tier("contract", "tests/contract", needs=(POSTGRES, TMUX)),
+    Tier("contract", "tests/contract", needs=(POSTGRES, TMUX, DOCKER, BUSYBOX)),
     Tier("integration", "tests/integration", needs=(POSTGRES, TMUX)),
-    Tier("acceptance", "tests/acceptance", workers=2, needs=(POSTGRES, FAKETIME, CHROMIUM, TMUX, CLAUDE, CODEX)),
+    Tier(
+        "acceptance",
+        "tests/acceptance",
+        workers=2,
+        needs=(POSTGRES, FAKETIME, CHROMIUM, TMUX, CLAUDE, CODEX, DOCKER, BUSYBOX),
+    ),
     Tier("simulation", "tests/simulation"),
 )
 

@@ -2,10 +2,36 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import NoReturn
 
 import pytest
 
+from tests import docker_engine
+from tests.docker_engine import Engine
 from tests.postgresql import Server, find_programs
+
+
+def _do_without(reason: str) -> NoReturn:
+    if os.environ.get("CI", "").lower() in ("true", "1"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def docker_engine_of_all() -> Iterator[Engine]:
+    reason = docker_engine.missing()
+    if reason:
+        _do_without(reason)
+    engine = Engine()
+    yield engine
+    engine.end()
+
+
+@pytest.fixture
+def docker(docker_engine_of_all: Engine) -> Iterator[Engine]:
+    """A private Docker engine without a container."""
+    yield docker_engine_of_all
+    docker_engine_of_all.clean()
 
 
 @pytest.fixture(scope="session")
@@ -13,10 +39,7 @@ def postgres() -> Iterator[Server]:
     """A private PostgreSQL server. Without PostgreSQL, what needs it is skipped; in CI that would hide something."""
     programs = find_programs()
     if programs is None:
-        reason = "PostgreSQL is missing (Debian: apt-get install postgresql)"
-        if os.environ.get("CI", "").lower() in ("true", "1"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+        _do_without("PostgreSQL is missing (Debian: apt-get install postgresql)")
     server = Server(programs)
     yield server
     server.end()

@@ -70,32 +70,100 @@ def test_argus_itself_is_refused(argus: Argus, key: str) -> None:
     assert "is Argus itself" in refused.error["message"]
 
 
+FIRST_FORMAT = """{
+  "health": {
+    "enabled": true,
+    "services": [
+      {
+        "name": "income-dashboard",
+        "type": "http",
+        "url": "http://localhost:8060/",
+        "intervalMs": 60000,
+        "timeoutMs": 5000,
+        "launchdLabel": "com.income-dashboard"
+      },
+      {
+        "name": "site-monitor",
+        "type": "http",
+        "url": "http://localhost:8070/",
+        "intervalMs": 60000,
+        "timeoutMs": 5000,
+        "launchdLabel": "com.site-monitor"
+      },
+      {
+        "name": "mlx-api",
+        "type": "http",
+        "url": "http://localhost:8100/",
+        "intervalMs": 60000,
+        "timeoutMs": 5000,
+        "launchdLabel": "com.mlx-inference-api"
+      },
+      {
+        "name": "scraping-api",
+        "type": "http",
+        "url": "http://localhost:8002/",
+        "intervalMs": 60000,
+        "timeoutMs": 5000,
+        "launchdLabel": "com.scraping.api"
+      },
+      {
+        "name": "ssh-terminal",
+        "type": "http",
+        "url": "http://localhost:7681/",
+        "intervalMs": 60000,
+        "timeoutMs": 5000,
+        "launchdLabel": "com.ttyd.ssh-terminal"
+      },
+      {
+        "name": "cloudflare-tunnel",
+        "type": "process",
+        "launchdLabel": "com.cloudflare.scraping-api",
+        "intervalMs": 120000
+      },
+      {
+        "name": "xmr-miner",
+        "type": "process",
+        "launchdLabel": "com.xmr-miner",
+        "intervalMs": 300000
+      },
+      {
+        "name": "bandwidth-sharing",
+        "type": "docker",
+        "containers": ["mac-mini-m4pro_honeygain", "mac-mini-m4pro_earnapp", "mac-mini-m4pro_pawns", "mac-mini-m4pro_packetstream", "mac-mini-m4pro_proxyrack", "mac-mini-m4pro_repocket", "mac-mini-m4pro_mysterium", "mac-mini-m4pro_traffmonetizer", "mac-mini-m4pro_theta"],
+        "intervalMs": 300000,
+        "timeoutMs": 10000
+      }
+    ],
+    "consecutiveFailsBeforeAlert": 3,
+    "restartBudget": { "maxPerHour": 2 },
+    "correlatedFailureThreshold": 3
+  }
+}
+"""  # noqa: E501 - as it is
+
+
+@pytest.mark.req("INFRA-01.1")
 def test_the_first_format_loads_as_it_is(argus: Argus) -> None:
-    """Its services of type http and process; containers follow with docker checks."""
-    services: list[dict[str, Any]] = [
-        {
-            "name": name,
-            "type": "http",
-            "url": f"http://localhost:{port}/",
-            "intervalMs": 60000,
-            "timeoutMs": 5000,
-            "launchdLabel": label,
-        }
-        for name, port, label in [
-            ("income-dashboard", 8060, "com.income-dashboard"),
-            ("site-monitor", 8070, "com.site-monitor"),
-            ("mlx-api", 8100, "com.mlx-inference-api"),
-        ]
-    ]
-    services.append({"name": "xmr-miner", "type": "process", "launchdLabel": "com.xmr-miner", "intervalMs": 300000})
-    argus.configure(
-        services, consecutiveFailsBeforeAlert=3, restartBudget={"maxPerHour": 2}, correlatedFailureThreshold=3
-    )
+    """Its `health` block, pasted with all its braces, watches its eight services."""
+    block = FIRST_FORMAT.partition('"health":')[2].rpartition("}")[0]
+    argus.write(f"server: {{port: 0}}\nhealth:\n{block}")
+    argus.env["DOCKER_HOST"] = f"unix://{argus.folder}/no-engine.sock"
     argus.up()
     listed = {one["name"]: one for one in argus.get("/api/services")["services"]}
-    assert {name: (one["interval"], one["restartable"]) for name, one in listed.items()} == {
-        "income-dashboard": (60.0, True),
-        "site-monitor": (60.0, True),
-        "mlx-api": (60.0, True),
-        "xmr-miner": (300.0, True),
+    http, process, docker = ("http", 60.0, True), ("process", 120.0, True), ("docker", 300.0, True)
+    assert {name: (one["type"], one["interval"], one["restartable"]) for name, one in listed.items()} == {
+        "income-dashboard": http,
+        "site-monitor": http,
+        "mlx-api": http,
+        "scraping-api": http,
+        "ssh-terminal": http,
+        "cloudflare-tunnel": process,
+        "xmr-miner": ("process", 300.0, True),
+        "bandwidth-sharing": docker,
     }
+    # No launchd and no engine here: both cannot be asked, which is no reason to call anything down.
+    for name in ("xmr-miner", "bandwidth-sharing"):
+        assert argus.rest("POST", f"/api/services/{name}/check", {}).json["state"] == "unknown"
+    assert argus.service("bandwidth-sharing")["code"] == "DOCKER_UNAVAILABLE"
+    assert argus.service("bandwidth-sharing")["place"] == "9 containers"
+    assert argus.rest("POST", "/api/services/mlx-api/check", {}).json["failures"] == 1

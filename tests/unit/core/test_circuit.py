@@ -221,6 +221,7 @@ async def test_a_call_from_before_it_opened_does_not_close_it():
 @settings(deadline=None, max_examples=200)
 def test_the_short_ways_decide_as_the_breaker_does(steps: list[type[Exception] | float | str | None]):
     """Its fast paths against a holder that asks the pure breaker every time."""
+
     async def whole() -> None:
         rig, plain, limits = Rig(Limits(failures=3)), Breaker(), Limits(failures=3)
         for step in steps:

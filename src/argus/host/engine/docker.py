@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
@@ -17,6 +18,8 @@ from argus.host.engine.wire import Answer, ask
 
 _AT_ONCE = 8
 """Questions of one look under way together."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+"""What the engine lets a container be called. Quoting is not enough: it puts `..%2Fimages` together again."""
 _ENOUGH = 12
 """Letters of an id that mean one container and no other: what `docker ps` prints."""
 
@@ -55,15 +58,19 @@ class DockerContainers:
 
     async def restart(self, id: str) -> None:
         """Without a time to stop in: the container's own holds, which its owner chose."""
-        answer = await self._ask("POST", f"/containers/{_segment(id)}/restart")
+        if not _NAME.fullmatch(id):
+            raise _missing(id)
+        answer = await self._ask("POST", f"/containers/{quote(id, safe='')}/restart")
         if answer.status == 404:
-            raise ArgusError(Code.CONTAINER_NOT_FOUND, f"there is no container {id[:100]}", container=id[:100])
+            raise _missing(id)
         if answer.status >= 300:
             # Mostly the container's fault, also where the engine calls it its own: a port is taken, a program missing.
             raise EngineRefused(_said(answer))
 
     async def _inspect(self, name: str) -> Container | None:
-        answer = await self._ask("GET", f"/containers/{_segment(name)}/json")
+        if not _NAME.fullmatch(name):
+            return None
+        answer = await self._ask("GET", f"/containers/{quote(name, safe='')}/json")
         if answer.status == 404:
             return None
         container = _container(_json(answer))
@@ -75,11 +82,8 @@ class DockerContainers:
         return await ask(where.find(self._environ), self._resolver, method, target)
 
 
-def _segment(name: str) -> str:
-    """A name as one segment of a path, whatever it is."""
-    if name in ("", ".", ".."):
-        raise ArgusError(Code.CONTAINER_NOT_FOUND, f"{name!r} is no name of a container", container=name)
-    return quote(name, safe="")
+def _missing(id: str) -> ArgusError:
+    return ArgusError(Code.CONTAINER_NOT_FOUND, f"there is no container {id[:100]!r}", container=id[:100])
 
 
 def _json(answer: Answer) -> Any:

@@ -1,0 +1,236 @@
+"""A Docker engine of the tests' own, in namespaces of its own: it touches no network, mount or process outside, and
+what is left of it ends with them. Spoken to in plain HTTP, so that what is tested does not test itself."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import http.client
+import io
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import uuid
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import psutil
+
+IMAGE = "argus-test:1"
+_LIMIT = 60.0
+_APPLETS = ("sh", "sleep", "dd", "chroot", "cat", "env", "test", "true")
+_INIT = "import os,signal\nsignal.signal(17, lambda *_: None)\nprint(flush=True)\nwhile True:\n try: os.waitpid(-1, 0)\n except ChildProcessError: signal.pause()"  # noqa: E501
+"""The first process of the namespace: buries what others leave, and everything ends with it."""
+
+
+def missing() -> str:
+    """Why there can be no engine here; empty when there can."""
+    path = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/local/sbin", "/usr/sbin", "/sbin"])
+    for program, package in (("dockerd", "docker.io"), ("busybox", "busybox-static"), ("nsenter", "util-linux")):
+        if shutil.which(program, path=path) is None:
+            return f"{program} is missing (Debian: apt-get install {package})"
+    busybox = Path(shutil.which("busybox", path=path) or "")
+    if b"/ld-" in busybox.read_bytes()[:4096]:
+        return "busybox is not static (Debian: apt-get install busybox-static)"
+    return "" if os.geteuid() == 0 else "a Docker engine of the tests' own needs root"
+
+
+class Refused(Exception):
+    pass
+
+
+class Engine:
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="argus-dk-"))
+        self.socket = str(self.folder / "sock")
+        self.url = f"unix://{self.socket}"
+        self._group = f"argus-test-{uuid.uuid4().hex[:8]}"
+        self._environ = {**os.environ, "PATH": f"{os.environ.get('PATH', os.defpath)}:/usr/local/sbin:/usr/sbin:/sbin"}
+        self._spaces: subprocess.Popen[bytes] | None = None
+        self._enter: subprocess.Popen[bytes] | None = None
+        try:
+            self._make_spaces()
+            self.start()
+            self._import()
+        except BaseException:
+            self.end()
+            raise
+
+    # --- its life
+
+    def _make_spaces(self) -> None:
+        words = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
+        self._spaces = subprocess.Popen(
+            [*words, sys.executable, "-I", "-S", "-c", _INIT], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL
+        )
+        assert self._spaces.stdout is not None
+        assert self._spaces.stdout.readline(), "no namespaces can be made here"
+        # An engine of the machine's own has its containerd there, which would be used.
+        self._inside("sh", "-c", "ip link set lo up; ! test -d /run/containerd || mount -t tmpfs none /run/containerd")
+
+    def _inside(self, *words: str) -> None:
+        subprocess.run([*self._nsenter(), *words], env=self._environ, check=True, timeout=_LIMIT)
+
+    def _nsenter(self) -> list[str]:
+        assert self._spaces is not None
+        (first,) = psutil.Process(self._spaces.pid).children()
+        return ["nsenter", f"--target={first.pid}", "--net", "--mount", "--pid", "--"]
+
+    def start(self) -> None:
+        words = [
+            "dockerd",
+            f"--host={self.url}",
+            f"--data-root={self.folder / 'data'}",
+            f"--exec-root={self.folder / 'exec'}",
+            f"--pidfile={self.folder / 'pid'}",
+            f"--cgroup-parent=/{self._group}",
+            "--storage-driver=vfs",
+            "--bridge=none",
+            "--iptables=false",
+            "--ip6tables=false",
+            "--ip-forward=false",
+            "--ip-masq=false",
+            "--live-restore",
+        ]
+        Path(self.socket).unlink(missing_ok=True)
+        (self.folder / "pid").unlink(missing_ok=True)  # of one that was killed
+        with (self.folder / "log").open("ab") as log:
+            self._enter = subprocess.Popen(
+                [*self._nsenter(), *words], env=self._environ, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
+        until = time.monotonic() + _LIMIT
+        while not self._answers():
+            if self._enter.poll() is not None or time.monotonic() > until:
+                raise Refused(f"the engine does not start: {(self.folder / 'log').read_text()[-2000:]}")
+            time.sleep(0.05)
+
+    def _answers(self) -> bool:
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            return self.ask("GET", "/_ping") == "OK"
+        return False
+
+    @property
+    def process(self) -> psutil.Process:
+        assert self._enter is not None
+        (dockerd,) = psutil.Process(self._enter.pid).children()
+        return dockerd
+
+    def freeze(self) -> None:
+        assert self._enter is not None
+        self.process.send_signal(signal.SIGSTOP)
+        # Whoever waits for it stops with it. Waited for, because a SIGCONT before that would be lost on him.
+        while psutil.Process(self._enter.pid).status() != psutil.STATUS_STOPPED:
+            time.sleep(0.01)
+
+    def thaw(self) -> None:
+        assert self._enter is not None
+        self.process.send_signal(signal.SIGCONT)
+        self._enter.send_signal(signal.SIGCONT)
+
+    def kill(self) -> None:
+        assert self._enter is not None
+        self.process.kill()
+        self._enter.wait(_LIMIT)
+
+    def clean(self) -> None:
+        """As it was at first, whatever a test did."""
+        assert self._enter is not None
+        if self._enter.poll() is not None:
+            self.start()
+        self.thaw()
+        for one in self.ask("GET", "/containers/json?all=1"):
+            self.ask("DELETE", f"/containers/{one['Id']}?force=1&v=1")
+
+    def end(self) -> None:
+        try:
+            if self._enter is not None and self._enter.poll() is None:
+                self.clean()
+                self.process.terminate()
+                self._enter.wait(_LIMIT)
+        finally:
+            if self._spaces is not None:
+                self._spaces.kill()  # and, with it, the namespaces and all that runs in them
+                self._spaces.wait(_LIMIT)
+                assert self._spaces.stdout is not None
+                self._spaces.stdout.close()
+            shutil.rmtree(self.folder, ignore_errors=True)
+            for group in glob.glob(f"/sys/fs/cgroup/{self._group}") + glob.glob(f"/sys/fs/cgroup/*/{self._group}"):
+                with contextlib.suppress(OSError):
+                    os.rmdir(group)
+
+    # --- what it is asked
+
+    def ask(self, method: str, target: str, body: Any = None) -> Any:
+        kind, said = self._said(method, target, json.dumps(body).encode() if body else None)
+        return json.loads(said) if kind == "application/json" and said else said
+
+    def _said(self, method: str, target: str, body: bytes | None = None) -> tuple[str, str]:
+        connection = http.client.HTTPConnection("docker", timeout=_LIMIT)
+        connection.sock = socket.socket(socket.AF_UNIX)
+        connection.sock.settimeout(_LIMIT)
+        try:
+            connection.sock.connect(self.socket)
+            connection.request(method, target, body, {"Content-Type": "application/json"})
+            response = connection.getresponse()
+            said = response.read().decode(errors="replace")  # logs have their lengths between the lines
+            if response.status >= 400:
+                raise Refused(f"{method} {target}: {response.status} {said}")
+            return response.getheader("Content-Type", ""), said
+        finally:
+            connection.close()
+
+    def _import(self) -> None:
+        """An image from this machine's own busybox: no registry is needed."""
+        busybox = shutil.which("busybox", path=self._environ["PATH"])
+        assert busybox is not None
+        packed = io.BytesIO()
+        with tarfile.open(fileobj=packed, mode="w") as tar:
+            tar.add(os.path.realpath(busybox), "bin/busybox")
+            for applet in _APPLETS:
+                link = tarfile.TarInfo(f"bin/{applet}")
+                link.type, link.linkname = tarfile.SYMTYPE, "busybox"
+                tar.addfile(link)
+        repository, _, tag = IMAGE.partition(":")
+        query = urlencode({"fromSrc": "-", "repo": repository, "tag": tag, "changes": "ENV PATH=/bin"})
+        self._said("POST", f"/images/create?{query}", packed.getvalue())
+
+    def create(self, name: str, *command: str, host: dict[str, Any] | None = None, **more: Any) -> str:
+        """A container, by default one that runs until it is ended; returns its id."""
+        # A shell that ends at once when it is asked to; sleep, as the first process, would not hear it.
+        words = list(command) or ["sh", "-c", "trap exit TERM; while :; do sleep 600 & wait; done"]
+        body = {"Image": IMAGE, "Cmd": words, "HostConfig": {"NetworkMode": "none", **(host or {})}, **more}
+        made: str = self.ask("POST", f"/containers/create?{urlencode({'name': name})}", body)["Id"]
+        return made
+
+    def run(self, name: str, *command: str, host: dict[str, Any] | None = None, **more: Any) -> str:
+        made = self.create(name, *command, host=host, **more)
+        self.ask("POST", f"/containers/{made}/start")
+        return made
+
+    def stop(self, name: str) -> None:
+        """As a person does with `docker stop`."""
+        self.ask("POST", f"/containers/{name}/stop")
+
+    def kill_container(self, name: str) -> None:
+        self.ask("POST", f"/containers/{name}/kill")
+        self.ask("POST", f"/containers/{name}/wait")
+
+    def state(self, name: str) -> dict[str, Any]:
+        said: dict[str, Any] = self.ask("GET", f"/containers/{name}/json")["State"]
+        return said
+
+    def starts(self, name: str) -> int:
+        """How often it was started in the life of this engine."""
+        # By its id: there may have been others of the name.
+        id = self.ask("GET", f"/containers/{name}/json")["Id"]
+        filters = json.dumps({"container": [id], "event": ["start"]})
+        query = urlencode({"since": 1, "until": f"{time.time():.9f}", "filters": filters})
+        return len(self._said("GET", f"/events?{query}")[1].splitlines())
