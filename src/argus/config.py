@@ -23,7 +23,7 @@ from argus.notify.settings import Notify
 from argus.schema import Port, PositiveDuration, Section, lasting
 from argus.services.checks import BaseService as Service
 from argus.services.checks import ProcessService
-from argus.services.restarters import DockerRestarter
+from argus.services.restarters import DockerRestarter, LaunchdRestarter, SystemdRestarter
 from argus.services.settings import Health
 from argus.yaml_lines import Document, Problem
 
@@ -249,13 +249,15 @@ def _meaning(config: Config, document: Document, own_port: int) -> list[Problem]
 
 
 def _names(service: Service, itself: Oneself) -> bool:
-    """Whether it names the process, unit, label or container that Argus runs as."""
+    """Whether it names the process, unit, label or container that Argus runs as, to look at or to act on."""
     if any(itself.is_container(name) for name in _containers(service)):
         return True
-    if service.launchd_label and service.launchd_label == itself.label:
+    acts_on = service.restart
+    labels = {service.launchd_label, acts_on.launchd if isinstance(acts_on, LaunchdRestarter) else None}
+    if itself.label and itself.label in labels:
         return True
-    unit = service.systemd_unit
-    if unit and (unit in itself.units or f"{unit}.service" in itself.units):
+    units = {service.systemd_unit, acts_on.systemd if isinstance(acts_on, SystemdRestarter) else None}
+    if any(unit in itself.units or f"{unit}.service" in itself.units for unit in units if unit):
         return True
     if isinstance(service, ProcessService) and service.pid_file:
         try:

@@ -604,3 +604,11 @@ def test_any_shape_of_values_is_read_or_refused(data: dict[str, Any]):
 
 def test_json_is_yaml_and_a_repeated_key_in_it_is_found():
     assert places('{"server": {"port": 1},\n "server": {"port": 2}}') == [("server", 2)]
+
+
+@pytest.mark.parametrize("keys", ["launchdLabel: com.argus", "restart: {launchd: com.argus}"])
+def test_the_job_that_argus_runs_as_is_refused_however_it_is_named(monkeypatch: pytest.MonkeyPatch, keys: str):
+    monkeypatch.setenv("XPC_SERVICE_NAME", "com.argus")
+    entry = "health: {services: [{name: a, type: tcp, port: 1, %s}]}"
+    assert "is Argus itself" in refused(entry % keys).message
+    config.read(entry % keys.replace("argus", "other"), "argus.yaml")
