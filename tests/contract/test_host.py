@@ -5,16 +5,13 @@ The real one runs on both loops: the daemon's is uvloop.
 
 import asyncio
 import contextlib
-import datetime
 import gzip
 import inspect
-import ipaddress
 import json
 import os
 import select
 import signal
 import socket
-import ssl
 import stat
 import struct
 import sys
@@ -25,6 +22,7 @@ from typing import Any
 
 import pytest
 import uvloop
+from tests.certificates import certificate
 
 from argus.host.identity import Identity, identify, is_alive, send
 from argus.host.machine import MachineHost
@@ -469,38 +467,6 @@ async def test_a_name_without_an_address_is_a_dns_failure(world: World, name: st
 
 
 # The real machine: TLS.
-
-
-def certificate(folder: Path, *, days: int = 30) -> tuple[ssl.SSLContext, Path, datetime.datetime]:
-    """A certificate for localhost that signed itself."""
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.oid.NameOID.COMMON_NAME, "localhost")])
-    now = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
-    ends = now + datetime.timedelta(days=days)
-    names = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(days=60))
-        .not_valid_after(ends)
-        .add_extension(x509.SubjectAlternativeName(names), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    chain, secret = folder / "chain.pem", folder / "key.pem"
-    chain.write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    plain = serialization.NoEncryption()
-    secret.write_bytes(key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain))
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(chain, secret)
-    return context, chain, ends
 
 
 @pytest.mark.parametrize("name", ["localhost", "127.0.0.1"])

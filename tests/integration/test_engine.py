@@ -6,12 +6,15 @@ import contextlib
 import functools
 import inspect
 import json
+import shutil
+import ssl
 from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
 import pytest
 import uvloop
+from tests.certificates import certificate
 
 from argus.core.breaker import Limits, State
 from argus.core.errors import ArgusError, Code
@@ -28,9 +31,10 @@ WELL = json.dumps({"Id": "1" * 64, "Name": "/web", "State": {"Status": "running"
 class Peer:
     """Stands where the engine should be, on a socket of its own."""
 
-    def __init__(self, folder: Path, over: str = "unix") -> None:
+    def __init__(self, folder: Path, over: str = "unix", tls: ssl.SSLContext | None = None) -> None:
         self.path = str(folder / "s")
         self._over = over
+        self._tls = tls
         self.requests: list[str] = []
         self.open = 0
         self.closed = asyncio.Event()
@@ -50,7 +54,7 @@ class Peer:
         if self._over == "unix":
             self.url = f"unix://{self.path}"
             return await asyncio.start_unix_server(handle, self.path)
-        server = await asyncio.start_server(handle, "127.0.0.1", 0)
+        server = await asyncio.start_server(handle, "127.0.0.1", 0, ssl=self._tls)
         self.url = f"tcp://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         return server
 
@@ -144,6 +148,23 @@ async def test_an_answer_is_an_answer(tmp_path: Path, behave: Handler, over: str
         assert found["web"] is not None
         assert found["web"].state == "running"
         assert peer.requests == ["GET /containers/web/json HTTP/1.1"]
+
+
+@on_both_loops
+async def test_tls_shows_and_asks_for_a_certificate(tmp_path: Path):
+    context, chain, _ = certificate(tmp_path)
+    context.verify_mode = ssl.CERT_REQUIRED
+    context.load_verify_locations(chain)
+    for name in ("ca.pem", "cert.pem"):
+        shutil.copy(chain, tmp_path / name)
+    peer = Peer(tmp_path, "tcp", context)
+    async with asyncio.timeout(ENOUGH), await peer.serve(says(WELL)):
+        environ = {"DOCKER_HOST": peer.url, "DOCKER_TLS_VERIFY": "1", "DOCKER_CERT_PATH": str(tmp_path)}
+        asked = DockerContainers(Resolver(threads=1), environ)
+        assert (await asked.named(["web"]))["web"] is not None
+        (tmp_path / "cert.pem").unlink()
+        with pytest.raises(ArgusError, match="certificates"):
+            await asked.named(["web"])
 
 
 @on_both_loops
