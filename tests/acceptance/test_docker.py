@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 
 from tests.acceptance.harness import DEADLINE, PROGRAM, Argus, WebServer, eventually, never
 from tests.docker_engine import Engine
+from tests.faults import Injection
 
 QUICK: dict[str, Any] = {"interval": "500ms", "timeout": "10s", "failuresBeforeAction": 1}
 
@@ -35,11 +38,11 @@ def restarts(argus: Argus) -> list[dict[str, Any]]:
     return [event.data for event in argus.journal("restart_finished")]
 
 
-def asked(argus: Argus, name: str) -> float:
-    """Seconds for a check that is refused by the breaker."""
+def check(argus: Argus, name: str) -> tuple[dict[str, Any], float]:
+    """What a check says now, and the seconds that it took."""
     began = time.monotonic()
-    assert argus.rest("POST", f"/api/services/{name}/check", {}).json["code"] == "CIRCUIT_OPEN"
-    return time.monotonic() - began
+    said: dict[str, Any] = argus.rest("POST", f"/api/services/{name}/check", {}).json
+    return said, time.monotonic() - began
 
 
 @pytest.mark.req("INFRA-01.5", "INFRA-02.1")
@@ -134,48 +137,63 @@ def test_a_container_that_ran_out_of_memory_is_named_as_such(docker: Engine, wat
     assert down["code"] == "CONTAINER_OOM"
 
 
-@pytest.mark.fault("CT6")
-def test_a_frozen_engine_makes_it_unknown_and_holds_nobody_up(
-    docker: Engine, watching: Callable[..., Argus], web: WebServer
+@pytest.mark.fault("CT6", "CT9")
+def test_a_frozen_engine_makes_it_unknown_holds_nobody_up_and_is_asked_again_by_one(
+    docker: Engine, watching: Callable[..., Argus], web: WebServer, injected: Injection
 ) -> None:
-    """Forty seconds: an open breaker lets its first probe through after thirty."""
+    """Over thirty seconds: so long an open breaker waits for its first probe. Until then nobody asks but this test."""
     docker.run("box")
-    argus = watching("box", services=(web.service("repair", failuresBeforeAction=1),), timeout="1s")
-    argus.wait_until("stack", "up")
-    argus.wait_until("web", "up")
+    seldom = {"type": "docker", "containers": ["box"], "interval": "1h", "timeout": "20s"}
+    boxes = [f"box{number}" for number in range(10)]
+    others = ({"name": name, **seldom} for name in boxes)
+    argus = watching(
+        "box", services=(web.service("repair", failuresBeforeAction=1), *others), interval="1h", timeout="1s"
+    )
+    for name in ("web", "stack", *boxes):
+        argus.wait_until(name, "up")
     daemon = psutil.Process(argus.pid)
     quiet = len(daemon.net_connections("unix")), len(daemon.children())
     docker.freeze()
-    try:
-        unknown = argus.wait_until("stack", "unknown")
-        assert unknown["code"] == "DOCKER_UNAVAILABLE"
+    with ThreadPoolExecutor(10) as threads:
+        with injected:
+            asked = threads.map(partial(check, argus), ["stack"] * 5)
+            assert {(one["state"], one["code"]) for one, _ in asked} == {("unknown", "DOCKER_UNAVAILABLE")}
+            opened = time.monotonic()
+            refused = [check(argus, "stack") for _ in range(10)]
+            assert {one["code"] for one, _ in refused} == {"CIRCUIT_OPEN"}
+            # A noisy machine holds single answers up; nothing but a wait for the engine holds all of them up.
+            assert min(seconds for _, seconds in refused) < 0.1
+            eventually(
+                lambda: (len(daemon.net_connections("unix")), len(daemon.children())) == quiet,
+                "nothing is left hanging",
+            )
         web.kill()
         argus.wait_for("service_recovered", "web")
-        eventually(lambda: argus.service("stack")["code"] == "CIRCUIT_OPEN", "the breaker is open")
-        # Noisy machines hold single answers up; nothing holds all of them up but a wait for the engine.
-        assert min(asked(argus, "stack") for _ in range(10)) < 0.1
-        eventually(
-            lambda: (len(daemon.net_connections("unix")), len(daemon.children())) == quiet, "nothing is left hanging"
-        )
-    finally:
-        docker.thaw()
-    eventually(lambda: argus.service("stack")["state"] == "up", "the engine is asked again", 2 * DEADLINE)
+        eventually(lambda: time.monotonic() - opened > 31.0, "the breaker's time is over", 2 * DEADLINE)
+        with injected:
+            ten = [threads.submit(check, argus, name) for name in boxes]
+            eventually(lambda: sum(one.done() for one in ten) == 9, "nine are refused")
+            docker.thaw()
+            codes = sorted((one.result()[0]["code"] or "", one.result()[0]["state"]) for one in ten)
+        assert codes == [("", "up"), *[("CIRCUIT_OPEN", "unknown")] * 9]
+    assert check(argus, "stack")[0]["state"] == "up"
     assert [one["service"] for one in restarts(argus)] == ["web"]
     assert docker.starts("box") == 1
 
 
 @pytest.mark.fault("CT7")
 def test_an_engine_that_was_killed_and_started_works_again_and_no_container_is_restarted(
-    docker: Engine, watching: Callable[..., Argus]
+    docker: Engine, watching: Callable[..., Argus], injected: Injection
 ) -> None:
     docker.run("web")
     argus = watching("web", interval="1s")
     argus.wait_until("stack", "up")
     begun = docker.state("web")["StartedAt"]
-    docker.kill()
-    assert argus.wait_until("stack", "unknown")["code"] == "DOCKER_UNAVAILABLE"
-    docker.start()
-    eventually(lambda: argus.service("stack")["state"] == "up", "the engine is asked again", 2 * DEADLINE)
+    with injected:
+        docker.kill()
+        assert argus.wait_until("stack", "unknown")["code"] == "DOCKER_UNAVAILABLE"
+        docker.start()
+        eventually(lambda: argus.service("stack")["state"] == "up", "the engine is asked again", 2 * DEADLINE)
     changes = [(event.data["from"], event.data["to"]) for event in argus.journal("state_changed")]
     assert changes == [(None, "up"), ("up", "unknown"), ("unknown", "up")]
     assert restarts(argus) == []

@@ -173,7 +173,6 @@ async def test_a_container_that_cannot_be_started_is_no_failure_of_the_engine(wo
     assert (await world.one("broken")).state == "created"
 
 
-@pytest.mark.fault("CT9")
 @on_every_engine
 async def test_a_frozen_engine_is_unavailable_then_not_asked_then_asked_once_and_then_well(world: World):
     world.run("web")

@@ -175,7 +175,6 @@ async def test_an_engine_that_is_not_there_is_unavailable(tmp_path: Path):
         assert failed.value.code is Code.DOCKER_UNAVAILABLE
 
 
-@pytest.mark.fault("CT9")
 @on_both_loops
 async def test_ten_calls_at_once_on_a_half_open_breaker_are_one_that_reaches_the_engine(tmp_path: Path):
     peer, gate = Peer(tmp_path), asyncio.Event()
