@@ -1,15 +1,19 @@
 """Who a process is, on real processes."""
 
 import os
+import resource
 import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from argus.host.identity import Identity, identify, is_alive, send
+from argus.core.vital import Vital
+from argus.host.identity import Identity, identify, is_alive, is_surely, send
+from argus.host.vitals import look
 
 SLEEP = shutil.which("sleep") or "/bin/sleep"
 
@@ -70,6 +74,30 @@ def test_a_process_that_is_gone_is_nobody(child: subprocess.Popen[bytes]):
 def test_a_number_nobody_has_is_nobody(pid: int):
     assert identify(pid) is None
     assert send(Identity(pid, "1"), signal.SIGTERM) is False
+
+
+@contextmanager
+def no_descriptor_left() -> Iterator[None]:
+    """As when too many files are open; those that are open stay so."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_without_descriptors_nobody_is_taken_for_dead_and_nobody_gets_a_signal(child: subprocess.Popen[bytes]):
+    who = known(child.pid)
+    with no_descriptor_left():
+        with pytest.raises(OSError, match="Too many open files"):
+            identify(child.pid)
+        assert look(who) is None
+        assert is_alive(who)
+        assert not is_surely(who)
+        assert send(who, signal.SIGKILL) is False
+    assert child.poll() is None
+    assert look(who) is Vital.ALIVE
 
 
 def test_another_start_time_is_another_process_and_gets_no_signal(child: subprocess.Popen[bytes]):

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import random
+import resource
 import shutil
 import signal
 import stat
@@ -399,6 +400,25 @@ async def test_without_pidfds_an_agent_is_watched_all_the_same(machine: Machine,
     other = await machine.launch(machine.start(SLEEP, "1000", name="other"))
     assert await machine.launcher.stop(other, grace=ENOUGH)
     assert await machine.ended(other) == Ended(128 + signal.SIGTERM)
+
+
+async def test_without_descriptors_an_agent_is_watched_on_and_never_said_to_have_ended(machine: Machine):
+    launch = machine.start(SLEEP, "1000")
+    running = await machine.launch(launch)
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (0, before[1]))
+        watching = asyncio.create_task(machine.launcher.ended(running))
+        assert not (await asyncio.wait([watching], timeout=0.3))[0]
+        assert machine.launcher.look(running.agent) is None
+        with pytest.raises((LaunchUncertain, OSError)):
+            await machine.launcher.find(launch.folder, launch.nonce)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert await machine.launcher.find(launch.folder, launch.nonce) == running
+    os.kill(running.agent.pid, signal.SIGTERM)
+    async with asyncio.timeout(ENOUGH):
+        assert await watching == Ended(128 + signal.SIGTERM)
 
 
 # Ending it.

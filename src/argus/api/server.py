@@ -36,7 +36,7 @@ _STUCK_SECONDS = 20.0
 @lru_cache(maxsize=1)
 def _room() -> int:
     descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return CONNECTIONS if descriptors < 0 else max(SILENT, min(CONNECTIONS, descriptors // 2))
+    return CONNECTIONS if descriptors < 0 else max(1, min(CONNECTIONS, descriptors // 2))
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -55,7 +55,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._wait_for(_HEAD_SECONDS)
-        if len(self._silent) >= SILENT or len(self.connections) > _room():
+        if len(self._silent) >= min(SILENT, _room()) or len(self.connections) > _room():
             next(chain(self._silent, self._idle, (self,))).transport.abort()
         self._silent[self] = None
 

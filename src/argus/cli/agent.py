@@ -90,7 +90,10 @@ def heartbeat(agent_id: str, pid: int, task: str, config: str, project: str, sta
     from argus.cli.runner import say
     from argus.host.identity import identify
 
-    who = identify(pid)
+    try:
+        who = identify(pid)
+    except OSError as error:
+        raise ArgusError(Code.INVALID_STATE, f"process {pid} cannot be looked at: {error.strerror}", pid=pid) from error
     if who is None:
         raise ArgusError(Code.INVALID_REQUEST, f"pid: there is no process {pid} here", pid=pid)
     body: dict[str, Any] = {

@@ -137,9 +137,10 @@ class MachineLauncher:
             began = await _settle(run, _attempt(run) + 1, deadline=0)
         if began is None or began.running.nonce != nonce:
             return None
-        if began.boot == _boot() and look(began.running.agent) is not Vital.DEAD:
+        is_of_this_boot = began.boot == _boot()
+        if is_of_this_boot and look(began.running.agent) is not Vital.DEAD:
             return began.running
-        if began.boot == _boot():
+        if is_of_this_boot:
             await _within(_LAST_NOTE, gone(began.running.shim))
         return Ended(run.exit_status(began.running.shim))
 
@@ -150,9 +151,11 @@ class MachineLauncher:
         return Ended(RunFolder(running.folder).exit_status(running.shim))
 
     def identify(self, pid: int) -> Identity | None:
-        return identify(pid)
+        with contextlib.suppress(OSError):
+            return identify(pid)
+        return None
 
-    def look(self, identity: Identity) -> Vital:
+    def look(self, identity: Identity) -> Vital | None:
         return look(identity)
 
     def carries(self, pid: int, nonce: str) -> bool:
@@ -178,7 +181,7 @@ class MachineLauncher:
 
     async def _end_carriers(self, running: Running, number: int) -> None:
         search = asyncio.get_running_loop().run_in_executor(self._searcher, end_carriers, running, number)
-        with contextlib.suppress(TimeoutError):  # what cannot be searched cannot be ended
+        with contextlib.suppress(TimeoutError, OSError):  # what cannot be searched cannot be ended
             await asyncio.wait_for(asyncio.shield(search), _SEARCH)
 
     async def tail(self, folder: str, lines: int) -> str:
@@ -266,8 +269,11 @@ def _environment(launch: Launch) -> Mapping[str, str]:
 def _boot() -> str:
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-    except OSError:
+    except FileNotFoundError:
         return "-"
+    except OSError as error:
+        # Not another boot, after which nobody would be alive.
+        raise LaunchUncertain(f"this boot's number cannot be read: {error.strerror}") from error
 
 
 def _umask() -> int:

@@ -91,10 +91,12 @@ class Launcher(Protocol):
         ...
 
     def identify(self, pid: int) -> Identity | None:
-        """The living process of that number."""
+        """The living process of that number; None also when nobody can look."""
         ...
 
-    def look(self, identity: Identity) -> Vital: ...
+    def look(self, identity: Identity) -> Vital | None:
+        """None when nobody can say, which is never a reason to replace it."""
+        ...
 
     def carries(self, pid: int, nonce: str) -> bool:
         """Whether that process was started by the agent of this nonce, or by what it started."""

@@ -15,7 +15,7 @@ from argus.core.failpoints import Place, reach
 from argus.host import become
 from argus.host.become import NOT_STARTED
 from argus.host.files import write_private
-from argus.host.identity import Identity, identify, is_alive
+from argus.host.identity import Identity, identify, is_alive, is_surely
 from argus.host.seam import Ran
 
 _TAIL = 4096
@@ -86,8 +86,10 @@ async def outlast(log: str, *, timeout: float) -> bool:
     until = loop.time() + timeout
     while is_alive(left_running) and loop.time() < until:  # noqa: ASYNC110 - not our child: there is nothing to wait on
         await asyncio.sleep(_POLL)
-    if is_alive(left_running):
+    if is_surely(left_running):
         _end_group(left_running.pid)
+    elif is_alive(left_running):
+        return True  # nobody can look at it now: it gets no signal on a guess, and its note stays for the next time
     note.unlink(missing_ok=True)
     return True
 
@@ -132,10 +134,10 @@ async def _refusal(told: int) -> str:
 
 def _write_note(note: Path, pid: int) -> None:
     """Where there is no /proc, the program could not write it by itself."""
-    who = None if note.exists() else identify(pid)
-    if who is not None:
-        # Without the note a later Argus does not know of the program; that is no reason not to run it.
-        with contextlib.suppress(OSError):
+    # Without the note a later Argus does not know of the program; that is no reason not to run it.
+    with contextlib.suppress(OSError):
+        who = None if note.exists() else identify(pid)
+        if who is not None:
             write_private(note, json.dumps({"pid": who.pid, "started": who.started}))
 
 

@@ -12,7 +12,7 @@ import termios
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from argus.host.identity import Identity, is_alive, send
+from argus.host.identity import Identity, is_surely, send
 from argus.host.shim import SHELL
 
 PASSED_ON = frozenset({signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP})
@@ -151,7 +151,7 @@ class Job:
 def _is_stopped(who: Identity) -> bool:
     try:
         with open(f"/proc/{who.pid}/stat", encoding="ascii", errors="replace") as file:
-            return file.read().rpartition(")")[2].split()[0] == "T" and is_alive(who)
+            return file.read().rpartition(")")[2].split()[0] == "T" and is_surely(who)
     except OSError:
         return False
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import resource
 import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 from argus.core.vital import Vital
-from argus.host.identity import Identity, identify, is_alive, seen, send
+from argus.host.identity import Identity, identify, is_alive, is_surely, seen, send
 from argus.host.launching import Running
 
 _POLL = 0.1
@@ -18,10 +19,16 @@ _PROC = Path("/proc")
 _MOST = 10_000
 """Processes looked at in one search."""
 _ROUNDS = 5
+_RESERVE = 64
+"""Descriptors that stay free of those that only watch: whoever is watched without one is looked at now and then."""
 
 
-def look(identity: Identity) -> Vital:
-    found = seen(identity.pid)
+def look(identity: Identity) -> Vital | None:
+    """None when nobody can say: no descriptor is left, or it is not ours to look at."""
+    try:
+        found = seen(identity.pid)
+    except OSError:
+        return None
     if found is None or found[0] != identity:
         return Vital.DEAD
     return Vital.STOPPED if found[1] in ("T", "t") else Vital.ALIVE
@@ -39,15 +46,31 @@ async def gone(identity: Identity) -> None:
     except ProcessLookupError:
         return
     except (AttributeError, OSError):  # not Linux, forbidden, or too many files open
-        while is_alive(identity):  # noqa: ASYNC110 - there is nothing to wait on
-            await asyncio.sleep(_POLL)
+        await _polled(identity)
+        return
+    if handle >= _room():
+        os.close(handle)
+        await _polled(identity)
         return
     try:
         # The handle pins whoever has the number now; only then can the start time say whether it is the one meant.
-        if is_alive(identity):
+        while (vital := look(identity)) is None:  # noqa: ASYNC110 - nobody tells when we can look again
+            await asyncio.sleep(_POLL)
+        if vital is not Vital.DEAD:
             await readable(handle)
     finally:
         os.close(handle)
+
+
+async def _polled(identity: Identity) -> None:
+    while is_alive(identity):  # noqa: ASYNC110 - there is nothing to wait on
+        await asyncio.sleep(_POLL)
+
+
+def _room() -> int:
+    """The first descriptor that is not for watching: the last ones are for looking, and for the store."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return most - _RESERVE if most >= 0 else 2**31
 
 
 async def readable(handle: int) -> None:
@@ -71,8 +94,8 @@ def signal_group(running: Running, number: int) -> None:
     The group has the number of its leader, the shim. While the shim lives, or the agent lives in that group, the kernel
     gives the number to nobody else.
     """
-    inside = is_alive(running.agent) and _group(running.agent.pid) == running.shim.pid
-    if inside or (is_alive(running.shim) and _group(running.shim.pid) == running.shim.pid):
+    inside = is_surely(running.agent) and _group(running.agent.pid) == running.shim.pid
+    if inside or (is_surely(running.shim) and _group(running.shim.pid) == running.shim.pid):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(running.shim.pid, number)
     if not inside:
@@ -97,7 +120,7 @@ def carriers(nonce: str) -> Iterator[Identity]:
     """Every process that carries this nonce in its environment, wherever it has gone.
 
     Not ourselves, nor what we run under: Argus may have been started by an agent. And not a tmux server, which agents
-    share: the one that happened to start it does not own the others' sessions.
+    share: the one that happened to start it does not own the others' sessions. Raises OSError when nobody can look.
     """
     wanted = f"ARGUS_NONCE={nonce}".encode()
     spared = set(_ancestry(os.getpid()))
@@ -124,7 +147,7 @@ def _ancestry(pid: int) -> Iterator[int]:
         yield pid
         try:
             pid = int(_stat(pid)[1])
-        except OSError:
+        except (FileNotFoundError, ProcessLookupError):
             return
 
 
