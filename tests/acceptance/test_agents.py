@@ -331,3 +331,21 @@ def test_a_secret_that_an_agent_is_given_appears_nowhere(crew: Crew, injected: I
     argus.down()
     sinks |= {str(path): path.read_text(errors="replace") for path in argus.home.rglob("*") if path.is_file()}
     assert {name for name, said in sinks.items() if canary in said} == set()
+
+
+def test_an_agent_that_spoils_its_notes_is_no_trouble_to_the_others_and_is_seen_to_die(crew: Crew) -> None:
+    argus = crew.argus
+    crew.configure()
+    argus.up()
+    spoilt, other = crew.spawn("spoilt"), crew.spawn("other")
+    note = argus.home / "agents" / spoilt["agent_id"] / "began"
+    note.unlink()
+    note.mkdir()
+    argus.kill()
+    argus.up()
+    assert crew.states() == {spoilt["agent_id"]: "alive", other["agent_id"]: "alive"}
+    for one in (spoilt, other):
+        os.kill(one["pid"], signal.SIGKILL)
+    eventually(lambda: len(crew.started()) == 4, "both are followed")
+    eventually(lambda: list(crew.states().values()) == ["alive", "alive"], "both live")
+    assert sorted(task for _, _, task in crew.started()) == ["other", "other", "spoilt", "spoilt"]

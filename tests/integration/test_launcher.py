@@ -361,6 +361,45 @@ async def test_half_a_note_counts_as_none(machine: Machine):
     assert RunFolder(running.folder).began() is None
 
 
+def overwrite(note: Path) -> None:
+    note.write_text("began a b c d e f end\n")
+
+
+def name_a_number_no_process_has(note: Path) -> None:
+    note.write_text("began boot 99999999999 1 99999999999 1 nonce end\n")
+
+
+def make_a_folder(note: Path) -> None:
+    note.unlink()
+    note.mkdir()
+
+
+def make_a_fifo(note: Path) -> None:
+    note.unlink()
+    os.mkfifo(note)
+
+
+@pytest.mark.parametrize("spoil", [overwrite, name_a_number_no_process_has, make_a_folder, make_a_fifo])
+async def test_of_a_spoilt_note_nothing_is_concluded_while_what_it_was_about_runs(
+    machine: Machine, spoil: Callable[[Path], None]
+):
+    launch = machine.start("sh", "-c", f"echo ready; {SLEEP} 1000")
+    running = await machine.launch(launch)
+    await machine.said(running, "ready")
+    spoil(Path(running.folder) / "began")
+    with pytest.raises(LaunchUncertain):
+        await machine.launcher.find(launch.folder, launch.nonce)
+    with pytest.raises(LaunchUncertain):
+        await machine.launcher.launch(launch, timeout=ENOUGH)
+    assert await machine.launcher.tail(running.folder, 5) == "ready"
+    assert await machine.launcher.stop(running, grace=ENOUGH)
+    await until(lambda: not list(carriers(running.nonce)), "nobody carries the nonce")
+    assert await machine.launcher.find(launch.folder, launch.nonce) == Ended(None)
+    with pytest.raises(LaunchFailed):
+        await machine.launcher.launch(launch, timeout=ENOUGH)
+    assert not list(carriers(running.nonce))
+
+
 # Outliving Argus.
 
 

@@ -11,7 +11,7 @@ from argus.agents.messages import Exited, Launched, Look, Message
 from argus.agents.model import Agent
 from argus.agents.settings import AgentConfig
 from argus.agents.tools import Tools
-from argus.core.clock import Stamp, age, stamp
+from argus.core.clock import Stamp, age, rebooted, stamp
 from argus.core.vital import Vital
 from argus.host.identity import Identity
 from argus.host.launching import Ended, Launch, LaunchFailed, LaunchUncertain, Running
@@ -149,6 +149,11 @@ class Launches:
         except LaunchFailed as failed:
             _settle(place, str(failed))
             found, failure = None, str(failed)
+        except Exception:  # noqa: BLE001 - one agent's trouble is not everybody's; and nothing may replace what may run
+            log.exception("what became of agent %s is not known", agent.id)
+            await asyncio.sleep(_START)
+            self.hand_over(agent, act)
+            return
         else:
             failure = (report.result() if report.done() else "") or "its launcher did not start it"
         self._reports.pop(agent.id, None)
@@ -182,12 +187,15 @@ class Launches:
         return f"Argus was held up for {held_up:.0f} s after it decided" if held_up > _LATEST else ""
 
     async def _take_up(self, agent: Agent) -> None:
+        known = self._known(agent)
         try:
-            found = await self._tools.launcher.find(self._tools.run_folder(agent.id), agent.nonce)
+            found = await self._tools.launcher.find(self._tools.run_folder(agent.id), agent.nonce) or known
         except LaunchUncertain:
-            await asyncio.sleep(_AGAIN)
-            self.take_up(agent)
-            return
+            found = known
+            if found is None:
+                await asyncio.sleep(_AGAIN)
+                self.take_up(agent)
+                return
         except Exception:  # noqa: BLE001 - the next look at it says whether it lives
             log.exception("agent %s cannot be found again", agent.id)
             return
@@ -197,6 +205,17 @@ class Launches:
             await self._watch(agent.id, found)
         else:
             self._tell(Exited(agent.id, found or Ended(None)))
+
+    def _known(self, agent: Agent) -> Running | None:
+        """By the record, for when its run folder is gone or was spoilt."""
+        process = agent.process
+        if process is None or not process.shim_pid or process.host != self._tools.host:
+            return None
+        if rebooted(process.boot_id, self._tools.clock.boot_id):
+            return None
+        shim = Identity(process.shim_pid, process.shim_started)
+        folder = self._tools.run_folder(agent.id)
+        return Running(Identity(process.pid, process.started), shim, agent.nonce, folder)
 
     async def _watch(self, id: str, running: Running) -> None:
         try:

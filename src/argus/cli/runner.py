@@ -130,7 +130,9 @@ class _Generation:
 
     def _attend(self, job: Job) -> None:
         if self._agent is None:
-            began = self._folder.began()
+            began = None
+            with contextlib.suppress(OSError):  # an agent that spoilt its own note is the daemon's alone
+                began = self._folder.began()
             if began is not None and began.running.shim.pid == job.pid:
                 self._agent = began.running.agent
                 self._companion = Companion(self._id, self._agent, self._interval)
@@ -159,7 +161,10 @@ class _Generation:
             self._leave_at = time.monotonic() + _HANGUP
 
     def _end(self) -> End:
-        began = self._folder.began()
+        try:
+            began = self._folder.began()
+        except OSError:
+            return End(_UNKNOWN, self._left_by, False)
         if began is None:
             return End(_NOT_STARTED, self._left_by, False, "could not be started: Argus did not wait for it any longer")
         status = self._folder.exit_status(began.running.shim)

@@ -18,7 +18,7 @@ from argus.host.identity import Identity, identify, send
 from argus.host.launching import Ended, Launch, LaunchFailed, LaunchUncertain, NotEnded, Running
 from argus.host.programs import problem
 from argus.host.runfolder import Beacon, Began, RunFolder, last
-from argus.host.vitals import carries, end_carriers, gone, look, signal_group
+from argus.host.vitals import carriers, carries, end_carriers, gone, look, signal_group
 
 _NONCE = re.compile(r"[A-Za-z0-9_-]{8,128}")
 _HALF_WAY = 2.0
@@ -58,6 +58,8 @@ class MachineLauncher:
         self.prepare(launch.folder)
         folder = RunFolder(launch.folder)
         attempt = _attempt(folder)
+        if attempt and await self._ended_unread(folder, launch.nonce):
+            raise LaunchFailed("it had begun, and is gone; what its shim noted cannot be read")
         began = await _settle(folder, attempt, deadline=deadline) if attempt else None
         if began is None:
             self._check(launch)
@@ -131,7 +133,9 @@ class MachineLauncher:
         run = RunFolder(folder)
         if not run.was_prepared():
             return None
-        began = run.began()
+        if await self._ended_unread(run, nonce):
+            return Ended(None)
+        began = _began(run)
         if began is None:
             # Attempt + 1: a shim that a killed Argus started just before may still be on its way to that latch.
             began = await _settle(run, _attempt(run) + 1, deadline=0)
@@ -143,6 +147,18 @@ class MachineLauncher:
         if is_of_this_boot:
             await _within(_LAST_NOTE, gone(began.running.shim))
         return Ended(run.exit_status(began.running.shim))
+
+    async def _ended_unread(self, folder: RunFolder, nonce: str) -> bool:
+        """Whether its note cannot be read, and nobody who carries its nonce is left. Raises LaunchUncertain."""
+        try:
+            folder.began()
+        except OSError as error:
+            search = asyncio.get_running_loop().run_in_executor(self._searcher, _is_carried, nonce)
+            with contextlib.suppress(TimeoutError, OSError):
+                if not await asyncio.wait_for(asyncio.shield(search), _SEARCH):
+                    return True
+            raise LaunchUncertain(f"the note in {folder.path} cannot be read: {error.strerror}") from error
+        return False
 
     async def ended(self, running: Running) -> Ended:
         await gone(running.agent)
@@ -186,7 +202,9 @@ class MachineLauncher:
 
     async def tail(self, folder: str, lines: int) -> str:
         run = RunFolder(folder)
-        began = run.began()
+        began = None
+        with contextlib.suppress(LaunchUncertain):
+            began = _began(run)
         if began is not None and began.pane and look(began.running.shim) is not Vital.DEAD:
             seen = await self._tmux.capture(
                 began.socket, began.pane, lines, pid=began.running.shim.pid, timeout=_CAPTURE
@@ -260,6 +278,17 @@ def _attempt(folder: RunFolder) -> int:
         return folder.attempt()
     except OSError as error:
         raise LaunchUncertain(f"the run folder {folder.path} cannot be read: {error.strerror}") from error
+
+
+def _began(folder: RunFolder) -> Began | None:
+    try:
+        return folder.began()
+    except OSError as error:
+        raise LaunchUncertain(f"the note in {folder.path} cannot be read: {error.strerror}") from error
+
+
+def _is_carried(nonce: str) -> bool:
+    return bool(list(carriers(nonce)))
 
 
 def _environment(launch: Launch) -> Mapping[str, str]:

@@ -18,8 +18,10 @@ those of N+1 share one latch. Nothing is ever removed, so there is no moment at 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +32,8 @@ from argus.host.launching import Running
 LOG_LIMIT = 5 * 1024 * 1024
 _KEPT = LOG_LIMIT // 2
 _TAIL = 256 * 1024
+_LONGEST_NOTE = 64 * 1024
+_LATER = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO})
 _LATCH = re.compile(r"latch\.([0-9]{1,9})")
 
 
@@ -91,24 +95,39 @@ class RunFolder:
         return os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
     def began(self) -> Began | None:
+        """Raises OSError when there is a note that nobody can read: something began, and who it is is not known."""
         match self._note("began"):
-            case [boot, pid, started, agent_pid, agent_started, nonce, *where]:
+            case None:
+                return None
+            case [boot, pid, started, agent_pid, agent_started, nonce, *where] if _is_pid(pid) and _is_pid(agent_pid):
                 shim, agent = _identity(pid, started), _identity(agent_pid, agent_started)
                 running = Running(agent, shim, nonce, str(self.path))
                 return Began(boot, running, *where) if len(where) == 2 else Began(boot, running)
-        return None
+        raise OSError(errno.EBADMSG, "what its shim noted was overwritten")
 
     def exit_status(self, shim: Identity) -> int | None:
-        match self._note("ended"):
-            case [pid, started, status] if _identity(pid, started) == shim or started == "-":
-                return int(status)
+        """None also when the note is of no use. Raises OSError when it may be read later."""
+        try:
+            found = self._note("ended")
+        except OSError as error:
+            if error.errno in _LATER:
+                raise
+            return None
+        match found:
+            case [pid, started, status] if _is_pid(pid) and (_identity(pid, started) == shim or started == "-"):
+                return int(status) if re.fullmatch("[0-9]{1,3}", status) else None
         return None
 
     def _note(self, name: str) -> list[str] | None:
         try:
-            text = (self.path / name).read_text(encoding="ascii", errors="replace")
+            # Not waiting for a writer: an agent can put anything in the place of its notes.
+            handle = os.open(self.path / name, os.O_RDONLY | os.O_NONBLOCK)
         except (FileNotFoundError, NotADirectoryError):
             return None
+        with open(handle, "rb", buffering=0) as file:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise OSError(errno.EBADMSG, "what its shim noted was replaced")
+            text = (file.read(_LONGEST_NOTE) or b"").decode("ascii", "replace")
         words = text.split()
         # A note without its end was not written whole: the disk was full, or the machine lost its power.
         return words[1:-1] if text.endswith(" end\n") and words[0] == name else None
@@ -160,6 +179,10 @@ class Beacon:
 def last(text: str, lines: int) -> str:
     """The last lines, without the empty ones at the end: a pane has as many as it has rows."""
     return "".join(text.rstrip("\n").splitlines(keepends=True)[-lines:]) if lines > 0 else ""
+
+
+def _is_pid(word: str) -> bool:
+    return re.fullmatch("[0-9]{1,10}", word) is not None and int(word) < 2**31
 
 
 def _identity(pid: str, started: str) -> Identity:
