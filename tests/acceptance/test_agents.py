@@ -349,3 +349,17 @@ def test_an_agent_that_spoils_its_notes_is_no_trouble_to_the_others_and_is_seen_
     eventually(lambda: len(crew.started()) == 4, "both are followed")
     eventually(lambda: list(crew.states().values()) == ["alive", "alive"], "both live")
     assert sorted(task for _, _, task in crew.started()) == ["other", "other", "spoilt", "spoilt"]
+
+
+def test_one_run_folder_that_was_replaced_leaves_the_logs_of_the_others_bounded(crew: Crew) -> None:
+    argus = crew.argus
+    crew.configure()
+    argus.up()
+    replaced, other = crew.spawn("replaced"), crew.spawn("other")
+    folder = argus.home / "agents" / replaced["agent_id"]
+    folder.rename(argus.folder / "away")
+    folder.write_text("not a folder")
+    log = argus.home / "agents" / other["agent_id"] / "log"
+    with log.open("ab") as file:
+        file.write(bytes(30 * 1024 * 1024))
+    eventually(lambda: log.stat().st_size <= 5 * 1024 * 1024, "the log is cut")

@@ -559,6 +559,32 @@ async def test_a_log_is_kept_within_its_size_while_its_agent_writes_on(machine: 
 
 
 @needs_tmux
+async def test_a_log_is_cut_at_the_end_of_its_agent(machine: Machine):
+    script = f"head -c {3 * LOG_LIMIT} /dev/zero; echo; echo last"
+    launch = machine.start("sh", "-c", script)
+    running = await machine.launch(launch)
+    assert await machine.ended(running) == Ended(0)
+    log = RunFolder(running.folder).log
+    assert log.stat().st_size <= LOG_LIMIT
+    assert await machine.launcher.tail(running.folder, 1) == "last"
+    with log.open("ab") as file:  # as of one that ended while Argus was away
+        file.write(bytes(3 * LOG_LIMIT))
+    assert await MachineLauncher().find(launch.folder, launch.nonce) == Ended(0)
+    assert log.stat().st_size <= LOG_LIMIT
+
+
+async def test_what_is_behind_a_link_in_the_place_of_a_log_is_not_cut(machine: Machine):
+    running = await machine.launch(machine.start("true"))
+    await machine.ended(running)
+    log, other = RunFolder(running.folder).log, machine.folder / "other"
+    other.write_bytes(bytes(2 * LOG_LIMIT))
+    log.unlink()
+    log.symlink_to(other)
+    with contextlib.suppress(OSError):
+        machine.launcher.bound(running.folder)
+    assert other.stat().st_size == 2 * LOG_LIMIT
+
+
 async def test_a_token_in_the_environment_is_seen_neither_by_ps_nor_by_tmux_nor_left_in_a_file(machine: Machine):
     canary = f"canary-{uuid.uuid4().hex}"
     launch = machine.start("sh", "-c", f"echo ready; exec {SLEEP} 1000", where="tmux", env={"TOKEN": canary})

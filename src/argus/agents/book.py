@@ -52,6 +52,9 @@ class Book:
         """Without what was heard of it since: cheap, and all but its last words are as they are."""
         return self._agents.get(id)
 
+    def peek_at_all(self) -> list[Agent]:
+        return list(self._agents.values())
+
     def hear(self, id: str, seen: Stamp, status: str = "", task: str = "") -> None:
         """Beside the agent's value, and so on top of one that is on its way to the record meanwhile."""
         heard = self._heard.get(id)

@@ -43,6 +43,9 @@ _APPROVED = 30.0
 _WRITE = 0.1
 """Seconds between two looks for what has waited long enough to be written: a beat is on disk within a second."""
 
+_CUT = 1.0
+"""Seconds between two looks at how long the logs have grown; a look costs microseconds for each."""
+
 
 class Crew:
     def __init__(self, settings: Settings, tools: Tools) -> None:
@@ -64,6 +67,7 @@ class Crew:
             group.create_task(keep_running("agents.keeper", self._keeper.run, store))
             group.create_task(keep_running("agents.look", self._look, store))
             group.create_task(keep_running("agents.seen", self._write, store))
+            group.create_task(keep_running("agents.logs", self._bound, store))
 
     def configure(self, settings: Settings) -> None:
         self._tell(Reconfigured(settings))
@@ -188,8 +192,15 @@ class Crew:
                 pass
             if self._tools.time_is_sound():
                 self._tell(Look())
-                for agent in self.agents:
-                    if agent.nonce:
+
+    async def _bound(self) -> None:
+        """Cuts the logs of who writes a lot."""
+        while True:
+            await asyncio.sleep(_CUT)
+            for agent in self._keeper.ledger.book.peek_at_all():
+                if agent.nonce:
+                    # One that replaced its log or its folder by something else is not everybody's trouble.
+                    with contextlib.suppress(OSError):
                         self._tools.launcher.bound(self._tools.run_folder(agent.id))
 
     async def _write(self) -> None:

@@ -146,6 +146,8 @@ class MachineLauncher:
             return began.running
         if is_of_this_boot:
             await _within(_LAST_NOTE, gone(began.running.shim))
+        with contextlib.suppress(OSError):
+            run.bound()
         return Ended(run.exit_status(began.running.shim))
 
     async def _ended_unread(self, folder: RunFolder, nonce: str) -> bool:
@@ -164,6 +166,8 @@ class MachineLauncher:
         await gone(running.agent)
         # The shim notes the exit, ends what is left of the group, and itself: when it is gone there is no more to come.
         await _within(_LAST_NOTE, gone(running.shim))
+        with contextlib.suppress(OSError):  # a log that cannot be cut is no reason to miss an end
+            self.bound(running.folder)  # nobody looks at it again
         return Ended(RunFolder(running.folder).exit_status(running.shim))
 
     def identify(self, pid: int) -> Identity | None:

@@ -144,8 +144,11 @@ class RunFolder:
     def bound(self) -> None:
         """Keeps the last part of a log that has grown too long, in order, while the agent goes on appending to it."""
         try:
-            handle = os.open(self.log, os.O_RDWR)
-        except FileNotFoundError:
+            if os.lstat(self.log).st_size <= LOG_LIMIT:  # nearly always, and asked of every agent every second
+                return
+            # Not through a link that an agent put there: what is behind it is not ours to cut.
+            handle = os.open(self.log, os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW)
+        except (FileNotFoundError, NotADirectoryError):
             return
         try:
             size = os.fstat(handle).st_size
@@ -154,7 +157,8 @@ class RunFolder:
             source, target = size - _KEPT, 0
             # What is appended meanwhile lands behind `size` and is moved as well; only what comes between the last
             # read, which finds nothing more, and the cut is lost: microseconds.
-            while piece := os.pread(handle, 1 << 20, source):
+            # One that writes faster than we copy loses more, and does not hold everybody up.
+            while target < LOG_LIMIT and (piece := os.pread(handle, 1 << 20, source)):
                 os.pwrite(handle, piece, target)
                 source, target = source + len(piece), target + len(piece)
             os.ftruncate(handle, target)
