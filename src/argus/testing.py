@@ -424,6 +424,9 @@ class FakeLauncher:
         printed = "".join(agent.behaves.prints for agent in self.agents if agent.launch.folder == folder)
         return last(printed, lines)
 
+    def clear(self, running: Running) -> None:
+        """A fake agent leaves nothing."""
+
     def bound(self, folder: str) -> None:
         """What a fake agent prints is short."""
 

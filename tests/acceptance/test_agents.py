@@ -363,3 +363,18 @@ def test_one_run_folder_that_was_replaced_leaves_the_logs_of_the_others_bounded(
     with log.open("ab") as file:
         file.write(bytes(30 * 1024 * 1024))
     eventually(lambda: log.stat().st_size <= 5 * 1024 * 1024, "the log is cut")
+
+
+def test_what_a_killed_agent_put_apart_does_not_go_on_beside_its_successor(crew: Crew) -> None:
+    argus = crew.argus
+    apart = argus.folder / "apart"
+    script = f"setsid sh -c 'echo $$ >>{apart}; exec sleep 600' & exec \"$@\""
+    crew.command = ["sh", "-c", script, "sh", *crew.command]
+    crew.configure()
+    argus.up()
+    first = crew.spawn()
+    (left,) = eventually(lambda: apart.exists() and apart.read_text().split(), "it has put something apart")
+    os.kill(first["pid"], signal.SIGKILL)
+    crew.works("team-sntgreen002")
+    eventually(lambda: not is_alive(int(left)), "what it left is ended")
+    assert crew.states() == {"team-sntgreen002": "alive"}

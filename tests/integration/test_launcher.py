@@ -472,6 +472,26 @@ async def test_what_an_agent_left_in_its_group_ends_with_it(machine: Machine, wh
     await until(lambda: identify(child) is None, "the child was ended")
 
 
+LEAVES = f"""
+    setsid sh -c 'echo $$ >>children; exec {SLEEP} 1001' &
+    {SLEEP} 1002 & echo $! >>children
+    while [ "$(wc -l <children)" -lt 2 ]; do {SLEEP} 0.01; done
+    echo ready
+"""
+
+
+@pytest.mark.parametrize("shim_too", [False, True], ids=["the-agent", "its-shim-and-the-agent"])
+async def test_what_a_killed_agent_left_anywhere_is_ended(machine: Machine, shim_too: bool):
+    running = await machine.launch(machine.start("sh", "-c", f"{LEAVES} exec {SLEEP} 1003"))
+    await machine.said(running, "ready")
+    if shim_too:
+        os.kill(running.shim.pid, signal.SIGKILL)
+    os.kill(running.agent.pid, signal.SIGKILL)
+    await machine.ended(running)
+    machine.launcher.clear(running)
+    await until(lambda: not list(carriers(running.nonce)), "nobody carries the nonce")
+
+
 async def test_stopping_ends_children_that_do_not_listen_and_those_that_left(machine: Machine, where: str):
     script = f"""
         trap '' HUP

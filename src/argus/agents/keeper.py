@@ -150,6 +150,8 @@ class Keeper:
         if self.ledger.vital(agent) in (Vital.ALIVE, Vital.STOPPED):
             return  # only its run folder is gone
         how = "exit status unknown" if ended.exit_status is None else f"exit status {ended.exit_status}"
+        if ended.exit_status != 0:  # one that finished may leave a server
+            self.launches.clear(agent)
         await self._judge.ended(replace(agent, exit_status=ended.exit_status, reason=how))
 
     async def _forget(self, agent: Agent, by: str) -> Agent:

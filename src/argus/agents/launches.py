@@ -80,6 +80,12 @@ class Launches:
     def stop(self, running: Running, grace: float) -> None:
         self._spawn(self._stop(running, grace))
 
+    def clear(self, agent: Agent) -> None:
+        """What one that died left elsewhere would go on beside its successor."""
+        known = self._known(agent)
+        if known is not None:
+            self._tools.launcher.clear(known)
+
     def look_later(self, id: str, seconds: float) -> None:
         async def later() -> None:
             await asyncio.sleep(seconds)

@@ -29,6 +29,9 @@ _KILLED = 10.0
 """Seconds in which a killed process is gone, unless it hangs in the kernel."""
 _SEARCH = 5.0
 _CAPTURE = 2.0
+_CLEARED = 0.2
+"""Seconds after a death in which what it left is ended. Not at once: the search takes milliseconds, and its successor
+starts in as few."""
 
 
 class MachineLauncher:
@@ -169,6 +172,14 @@ class MachineLauncher:
         with contextlib.suppress(OSError):  # a log that cannot be cut is no reason to miss an end
             self.bound(running.folder)  # nobody looks at it again
         return Ended(RunFolder(running.folder).exit_status(running.shim))
+
+    def clear(self, running: Running) -> None:
+        if running.nonce:
+            asyncio.get_running_loop().call_later(_CLEARED, self._clear, running)
+
+    def _clear(self, running: Running) -> None:
+        with contextlib.suppress(RuntimeError):  # Argus ends: the next one finds the same
+            self._searcher.submit(end_carriers, running, signal.SIGKILL)
 
     def identify(self, pid: int) -> Identity | None:
         with contextlib.suppress(OSError):

@@ -109,6 +109,10 @@ class Launcher(Protocol):
         """
         ...
 
+    def clear(self, running: Running) -> None:
+        """Ends, in a moment, whatever still carries the nonce of one that is dead."""
+        ...
+
     async def tail(self, folder: str, lines: int) -> str:
         """The last of what it printed; of one that runs in tmux, the last of what can be seen there."""
         ...
