@@ -32,20 +32,22 @@ class Book:
         self._used: set[str] = set()
 
     def __iter__(self) -> Iterator[Agent]:
-        for id in list(self._heard):
-            self.get(id)
-        return iter(list(self._agents.values()))
+        return iter([self._with_what_was_heard(agent) for agent in self._agents.values()])
 
     def get(self, id: str) -> Agent | None:
-        agent, heard = self._agents.get(id), self._heard.pop(id, None)
-        if agent is None or heard is None:
+        agent = self._agents.get(id)
+        return self._with_what_was_heard(agent) if agent is not None else None
+
+    def _with_what_was_heard(self, agent: Agent) -> Agent:
+        """Looking changes nothing: another value of this agent may be on its way to the record."""
+        heard = self._heard.get(agent.id)
+        if heard is None:
             return agent
         agent = replace(agent, seen=heard.seen, status=heard.status or agent.status)
         if heard.task:
             # The task of what we launched is the one it was given; of any other, what it says.
             is_ours = agent.origin is not Origin.FOREIGN
             agent = replace(agent, doing=heard.task) if is_ours else replace(agent, task=heard.task)
-        self._agents[id] = agent
         return agent
 
     def peek(self, id: str) -> Agent | None:
@@ -68,6 +70,9 @@ class Book:
     def put(self, agent: Agent) -> None:
         known = agent.id in self._agents
         self._agents[agent.id] = agent
+        heard = self._heard.get(agent.id)
+        if heard is not None and agent.seen is not None and heard.seen.boot <= agent.seen.boot:
+            del self._heard[agent.id]  # this value was made with it; what came later stays on top
         if known:
             return
         self.use(agent.id)

@@ -49,6 +49,7 @@ async def test_what_is_said_while_something_else_of_it_is_being_recorded_is_not_
     answering = rig.loop.create_task(rig.crew.stops.answer(asked.id, True, "", "me"))
     await rig.passes(1)
     await rig.crew.beat(Beat(id, "tidying up"))
+    assert [one.status for one in rig.crew.agents] == ["tidying up"]  # and who looks meanwhile takes nothing away
     await answering
     agent = rig.crew.find(id)
     assert (agent.status, agent.stop) == ("tidying up", "shutdown_requested")
