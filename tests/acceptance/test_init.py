@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -50,14 +51,20 @@ def test_a_file_that_is_there_is_not_replaced_unasked_and_never_lost(argus: Argu
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 def test_an_agent_in_tmux_is_offered_as_a_session(argus: Argus) -> None:
+    # The path of a socket has at most 107 bytes, and the folders of tests are deep.
+    with tempfile.TemporaryDirectory(prefix="tmux-", dir="/tmp") as sockets:
+        _look_at_a_session(argus, sockets)
+
+
+def _look_at_a_session(argus: Argus, sockets: str) -> None:
     claude = argus.folder / "claude"
     shutil.copy(shutil.which("sleep") or "", claude)
-    env = {**argus.env, "TMUX_TMPDIR": str(argus.folder)}
+    env = {**argus.env, "TMUX_TMPDIR": sockets}
     env.pop("TMUX", None)
     start = ["tmux", "new-session", "-d", "-s", "green-ps", "-c", str(argus.folder), f"{claude} 600"]
     subprocess.run(start, env=env, check=True)
     try:
-        printed = argus.cli("init", "--print", env={**ALONE, "TMUX_TMPDIR": str(argus.folder)}).stdout
+        printed = argus.cli("init", "--print", env={**ALONE, "TMUX_TMPDIR": sockets}).stdout
         line = next(line for line in printed.splitlines() if "green-ps:" in line)
         assert "agent: claude" in line
         assert line.startswith("#")

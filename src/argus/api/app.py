@@ -68,7 +68,11 @@ def build(house: House, keys: Keys, errors: Errors, stopping: asyncio.Event, hos
         Route("/login", _login(keys, errors)),
         Route("/openapi.json", _Reading(_answer(lambda: json_response(openapi.document()))), methods=["GET"]),
         Route("/docs", _Reading(_answer(lambda: HTMLResponse(docs_page(), headers=_PAGE_HEADERS))), methods=["GET"]),
-        Route("/metrics", _Reading(_answer(lambda: Response(metrics.text(house), media_type=metrics.TYPE)))),
+        Route(
+            "/metrics",
+            _Reading(_answer(lambda: Response(metrics.text(house), media_type=metrics.TYPE))),
+            methods=["GET"],
+        ),
         Route("/api/events", _Reading(EventStream(house.store, house.live, house.clock, errors, stopping))),
         Route("/mcp", _Reading(door.http)),
         Route("/mcp/stdio", _Reading(door.stdio), methods=["POST"]),

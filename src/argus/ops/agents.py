@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from argus.agents.messages import Beat
 from argus.agents.model import Agent
@@ -14,7 +14,7 @@ from argus.ops.caller import Scope
 from argus.ops.house import House
 from argus.ops.operation import operation
 from argus.ops.services import Nothing
-from argus.ops.snake import PID, SESSION, TASK, AgentNamed, Said, SnakeAnswer, SnakeAsk, speaks_for
+from argus.ops.snake import SESSION, TASK, AgentNamed, Pid, Said, SnakeAnswer, SnakeAsk, speaks_for
 from argus.schema import Name
 
 
@@ -26,16 +26,11 @@ class BeatAsk(SnakeAsk):
     )
     config_name: Said = Field(default="", max_length=100, description="Its config in agents.configs")
     project_path: Said = Field(default="", max_length=4096, description="Where it works")
-    pid: int | None = Field(default=None, ge=1, le=PID, strict=True, description="Its process, on this host")
+    pid: Pid | None = Field(default=None, description="Its process, on this host")
     host: str = Field(default="", max_length=255, description="The host it runs on; left out: this one")
     session: str = Field(
         default="", max_length=200, pattern=SESSION, description="What its program calls the conversation"
     )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _say_nothing_by_null(cls, values: Any) -> Any:
-        return {key: one for key, one in values.items() if one is not None} if isinstance(values, dict) else values
 
 
 class BeatView(SnakeAnswer):

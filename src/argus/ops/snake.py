@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_snake
 
 from argus.core.errors import ArgusError, Code
@@ -40,6 +40,16 @@ def _said(text: str) -> str:
 
 
 Said = Annotated[str, AfterValidator(_said)]
+
+
+def _number(value: Any) -> Any:
+    """Neither true, which would be process 1, nor text."""
+    if isinstance(value, bool | str):
+        raise ValueError("a PID is a number")
+    return value
+
+
+Pid = Annotated[int, Field(ge=1, le=PID), BeforeValidator(_number)]
 
 
 class AgentNamed(SnakeAsk):
