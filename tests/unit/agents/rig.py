@@ -77,6 +77,7 @@ class Rig:
         self.respawn: dict[str, Any] = {}
         self.ids = 0
         self.runs: list[str] = []
+        self.space = ""
         self._running: asyncio.Task[None] | None = None
 
     @property
@@ -116,7 +117,7 @@ class Rig:
             new_session=self._new_id,
             chance=lambda: 0.0,
             host=self.host,
-            space="",
+            space=self.space,
             runs=lambda: self.runs,
             run_folder=lambda id: f"runs/{id}",
             environment=lambda id, project: {},

@@ -213,3 +213,45 @@ async def test_a_foreign_agent_that_beats_is_not_judged_by_a_pid_that_has_ended(
         await rig.crew.beat(Beat("hook001", config="work", project="/project", pid=99))
         await rig.passes(10)
     assert (rig.ever, rig.state("hook001")) == ([], "alive")
+
+
+@simulated
+async def test_what_an_agent_started_itself_speaks_for_it_and_anybody_else_is_a_twin(rig: Rig):
+    await rig.start()
+    id = await rig.spawn()
+    own = rig.process(id)
+    other = await rig.spawn()
+    stranger = rig.process(other).running.agent.pid
+    assert (await rig.crew.beat(Beat(id, pid=own.running.agent.pid))).ok
+    pulse = await rig.crew.beat(Beat(id, pid=stranger))
+    assert (pulse.ok, pulse.reason) == (False, "another process has this id and is alive")
+    rig.launcher.carries = lambda pid, nonce: nonce == own.launch.nonce  # type: ignore[method-assign]
+    assert (await rig.crew.beat(Beat(id, pid=stranger))).ok
+    process = rig.crew.find(id).process
+    assert process is not None
+    assert process.pid == own.running.agent.pid, "what we launched stays what we know"
+
+
+@simulated
+async def test_a_machine_that_is_renamed_still_knows_its_own(rig: Rig):
+    rig.space = "pid:[1]"
+    await rig.start()
+    id = await rig.spawn()
+    await rig.kill()
+    rig.host = "renamed"
+    await rig.start()
+    rig.process(id).exit(1)
+    await rig.passes(11)
+    assert rig.living == ["team-work002"]
+
+
+@simulated
+async def test_a_process_of_another_machine_or_container_is_not_looked_at_here(rig: Rig):
+    rig.space = "pid:[1]"
+    await rig.start()
+    id = await rig.spawn()
+    await rig.kill()
+    rig.host, rig.space = "another", "pid:[2]"
+    await rig.start()
+    await rig.passes(600)
+    assert (rig.state(id), rig.ever) == ("unknown", [id])

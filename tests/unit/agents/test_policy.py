@@ -7,14 +7,17 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from argus.agents import policy
 from argus.agents.book import Book
 from argus.agents.model import Agent, State
 from argus.agents.policy import Facts, Gate, Hold, Keep, Remove, Report, Respawn, Wait, decide
+from argus.agents.settings import Agents
 from argus.core.autonomy import Level
 from argus.core.backoff import Backoff
 from argus.core.vital import Vital
+from argus.ops.agents import BeatAsk
 
 OPEN = Facts(vital=Vital.DEAD, autonomy=Level.MODERATE)
 QUESTIONS: list[tuple[dict[str, Any], policy.Decision]] = [
@@ -155,3 +158,32 @@ def test_whatever_was_used_is_never_used_again(steps: list[tuple[bool, str]]) ->
         used |= {id, name}
         book.put(agent(id))
         book.put(agent(name))
+
+
+def test_every_id_can_be_named_also_after_many_generations_of_a_long_name():
+    id = policy.first_id("x" * 100)
+    for _ in range(1200):
+        assert len(id) <= 100
+        id = policy.next_id(id, 0)
+    assert id.endswith("1201")
+    assert len(policy.next_id("y" * 100, 0)) <= 100
+
+
+@pytest.mark.parametrize("said", [True, "12", 0, -1, 2**31], ids=repr)
+def test_what_is_no_pid_is_refused(said: object):
+    with pytest.raises(ValidationError):
+        BeatAsk.model_validate({"agent_id": "a", "pid": said})
+
+
+@pytest.mark.parametrize("said", [{"session": "--evil"}, {"session": "a\0b"}, {"current_task": "a\0b"}], ids=str)
+def test_what_could_not_be_given_to_a_successor_is_refused_when_it_is_said(said: dict[str, str]):
+    with pytest.raises(ValidationError):
+        BeatAsk.model_validate({"agent_id": "a", **said})
+
+
+@pytest.mark.parametrize("where", ["tmux", "worktree"])
+def test_a_name_that_cannot_be_one_there_is_refused_when_the_file_is_read(where: str):
+    config = {"command": ["work"], where: True}
+    Agents.model_validate({"configs": {"My_agent-1": config}})
+    with pytest.raises(ValidationError, match="needs a name of letters"):
+        Agents.model_validate({"configs": {"my agent": config}})
