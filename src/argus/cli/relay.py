@@ -106,10 +106,12 @@ class Relay:
         with self._lock:
             if self._connection is connection:
                 self._connection = None
-            unanswered, self._waiting = list(self._waiting), {}
-        if not self._ended.is_set():
-            for number in unanswered:
+            unanswered = list(self._waiting)
+        for number in unanswered:
+            if not self._ended.is_set():
                 self._say({"jsonrpc": "2.0", "id": json.loads(number), "error": lost})
+            with self._lock:
+                self._waiting.pop(number, None)  # only now: who ends waits until everything is answered
 
     def _pass_on(self, line: bytes, silenced: set[str]) -> None:
         message = _message(line)
