@@ -55,8 +55,15 @@ async def test_what_a_program_leaves_behind_is_ended_and_not_waited_for(children
 
 
 async def gone(pid: int) -> None:
-    while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:  # noqa: ASYNC110 - it is no child of ours
+    while alive(pid):  # noqa: ASYNC110 - it is no child of ours
         await asyncio.sleep(0.01)
+
+
+def alive(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 async def test_a_program_that_is_not_there(children: Children):

@@ -30,7 +30,8 @@ class Relay:
         self._output = threading.Lock()
         self._connection: Connection | None = None
         self._handshake: list[bytes] = []
-        self._waiting: dict[str, bytes] = {}
+        # Asked and not answered: over which connection, or None once it is being answered with why it never will be.
+        self._waiting: dict[str, Connection | None] = {}
         self._ended = threading.Event()
 
     def run(self) -> None:
@@ -63,14 +64,19 @@ class Relay:
         for _ in range(_TRIES):
             connection = self._connection or self._connect()
             with self._lock:
+                if self._connection is not connection:
+                    continue  # it ended meanwhile, and nobody would answer what is asked over it now
                 if number is not None:
-                    self._waiting[number] = line
+                    self._waiting[number] = connection
             try:
                 connection.write(_chunk(line))
                 return
             except OSError:
                 with self._lock:
-                    self._connection = None
+                    if self._connection is connection:
+                        self._connection = None
+                    if number is not None and self._waiting.get(number) is not connection:
+                        return  # it is answered already
                     self._waiting.pop(number or "", None)
         raise ArgusError(Code.NO_DAEMON, "the daemon cannot be reached")
 
@@ -106,7 +112,8 @@ class Relay:
         with self._lock:
             if self._connection is connection:
                 self._connection = None
-            unanswered = list(self._waiting)
+            unanswered = [number for number, asked in self._waiting.items() if asked is connection]
+            self._waiting.update(dict.fromkeys(unanswered))
         for number in unanswered:
             if not self._ended.is_set():
                 self._say({"jsonrpc": "2.0", "id": json.loads(number), "error": lost})
