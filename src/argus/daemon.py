@@ -32,6 +32,7 @@ from argus.core.events import Draft
 from argus.host import channels, files, identity
 from argus.host.conversations import MachineConversations
 from argus.host.launcher import MachineLauncher
+from argus.host.launching import NONCE
 from argus.host.machine import MachineHost
 from argus.host.worktrees import GitWorktrees
 from argus.live import Live
@@ -288,6 +289,8 @@ async def _reload_on(asked: asyncio.Event, reloader: Reloader) -> None:
 
 def run(options: Options, announce: Callable[[dict[str, Any]], None]) -> int:
     """The whole life of a daemon, with its exit code."""
+    # Started by an agent, we are not part of it; nor are the services that we restart, which would end with it.
+    os.environ.pop(NONCE, None)
     try:
         loop_factory: Callable[[], asyncio.AbstractEventLoop] | None = None
         with contextlib.suppress(ImportError):

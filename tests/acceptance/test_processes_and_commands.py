@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from typing import Any
 
+import psutil
 import pytest
 
 from tests.acceptance.harness import Argus, WebServer, eventually
@@ -24,6 +25,31 @@ def test_a_killed_process_is_found_by_its_pid_file_and_restarted(argus: Argus, w
     assert (down["cause"], down["place"]) == ("not running", f"Process {argus.folder / 'web.pid'}")
     argus.wait_for("service_recovered")
     assert web.runs == 1
+
+
+@pytest.mark.parametrize("detached", [True, False])
+def test_what_argus_restarts_does_not_belong_to_the_agent_that_started_argus(
+    argus: Argus, web: WebServer, detached: bool
+) -> None:
+    """The mark by which an agent's processes are known, and ended with it."""
+    argus.env["ARGUS_NONCE"] = "of-an-agent"
+    argus.configure([web.service("repair")])
+    web.kill()
+    if detached:
+        argus.up()
+        restarted(argus, web)
+    else:
+        with argus.background("up") as foreground:
+            try:
+                eventually(argus.find, "it runs")
+                restarted(argus, web)
+            finally:
+                foreground.terminate()
+
+
+def restarted(argus: Argus, web: WebServer) -> None:
+    argus.wait_for("service_recovered")
+    assert "ARGUS_NONCE" not in psutil.Process(web.pid).environ()
 
 
 def test_a_process_is_found_by_its_name(argus: Argus) -> None:

@@ -17,6 +17,7 @@ from argus.cli.client import Refused, running, wait_for
 from argus.core.errors import ArgusError, Code
 from argus.host import state_folder
 from argus.host.identity import is_alive, send
+from argus.host.launching import NONCE
 
 _READY = 30.0
 _END = 10.0
@@ -48,7 +49,7 @@ def start_detached(
             start_new_session=True,
             cwd="/",
             # A relative one means where we are, and the daemon is somewhere else.
-            env={**os.environ, "ARGUS_HOME": str(folder)},
+            env={**{name: text for name, text in os.environ.items() if name != NONCE}, "ARGUS_HOME": str(folder)},
         )
     finally:
         os.close(writing)

@@ -14,6 +14,7 @@ from argus.cli.companion import RETRY, Companion, report_end, tell
 from argus.cli.render import clean
 from argus.host import shim
 from argus.host.identity import Identity, is_alive
+from argus.host.launching import NONCE
 from argus.host.programs import problem
 from argus.host.runfolder import RunFolder
 from argus.host.terminal import PASSED_ON, Job, Terminal, next_signal, signals_held
@@ -96,7 +97,7 @@ class _Generation:
 
     def run(self) -> End:
         start = self._start
-        added = {**start["env"], "ARGUS_NONCE": start["nonce"]}
+        added = {**start["env"], NONCE: start["nonce"]}
         env = {**os.environ, **added}
         wrong = problem(start["argv"], start["cwd"], env, start["env"])
         if wrong:

@@ -15,7 +15,7 @@ from argus.core.vital import Vital
 from argus.host import shim, tmux
 from argus.host.children import Child, Children
 from argus.host.identity import Identity, identify, send
-from argus.host.launching import Ended, Launch, LaunchFailed, LaunchUncertain, NotEnded, Running
+from argus.host.launching import NONCE, Ended, Launch, LaunchFailed, LaunchUncertain, NotEnded, Running
 from argus.host.programs import problem
 from argus.host.runfolder import Beacon, Began, RunFolder, last
 from argus.host.vitals import carriers, carries, end_carriers, gone, look, signal_group
@@ -307,7 +307,7 @@ def _is_carried(nonce: str) -> bool:
 
 
 def _environment(launch: Launch) -> Mapping[str, str]:
-    return {**os.environ, **launch.env, "ARGUS_NONCE": launch.nonce}
+    return {**os.environ, **launch.env, NONCE: launch.nonce}
 
 
 def _boot() -> str:

@@ -13,6 +13,8 @@ from typing import Protocol
 from argus.core.vital import Vital
 from argus.host.identity import Identity
 
+NONCE = "ARGUS_NONCE"
+
 
 @dataclass(frozen=True, slots=True)
 class Launch:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from argus.host.children import Children
+from argus.host.launching import NONCE
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}")
 _NOT_PASSED_ON = frozenset(
@@ -95,7 +96,7 @@ class Tmux:
             raise TmuxFailed("tmux is not installed")
         words = [word for command in commands for word in (";", *map(_literal, command))][1:]
         # A server that this starts keeps our environment for all its sessions: it must not look like one agent's.
-        env = {name: text for name, text in os.environ.items() if name not in ("ARGUS_NONCE", "TMUX", "TMUX_PANE")}
+        env = {name: text for name, text in os.environ.items() if name not in (NONCE, "TMUX", "TMUX_PANE")}
         # A file, not a pipe: a server started here could keep a pipe open, and we would wait for its end.
         with tempfile.TemporaryFile() as output:
             child = self._children.spawn((program, "-L", socket, *words), env, output=output.fileno())

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from argus.core.vital import Vital
 from argus.host.identity import Identity, identify, is_alive, is_surely, seen, send
-from argus.host.launching import Running
+from argus.host.launching import NONCE, Running
 
 _POLL = 0.1
 _PROC = Path("/proc")
@@ -113,7 +113,7 @@ def carries(pid: int, nonce: str) -> bool:
         inside = (_PROC / str(pid) / "environ").read_bytes()
     except OSError:
         return False
-    return f"ARGUS_NONCE={nonce}".encode() in inside.split(b"\0")
+    return f"{NONCE}={nonce}".encode() in inside.split(b"\0")
 
 
 def carriers(nonce: str) -> Iterator[Identity]:
@@ -122,7 +122,7 @@ def carriers(nonce: str) -> Iterator[Identity]:
     Not ourselves, nor what we run under: Argus may have been started by an agent. And not a tmux server, which agents
     share: the one that happened to start it does not own the others' sessions. Raises OSError when nobody can look.
     """
-    wanted = f"ARGUS_NONCE={nonce}".encode()
+    wanted = f"{NONCE}={nonce}".encode()
     spared = set(_ancestry(os.getpid()))
     looked_at = 0
     with contextlib.suppress(FileNotFoundError):
