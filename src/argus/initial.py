@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 
+from argus.core.names import made_of
 from argus.host.survey import Port, Survey
 
 _HEAD = """\
@@ -28,13 +29,11 @@ def render(found: Survey, *, own_port: int, restartable: bool) -> str:
 
 def _port(one: Port, restartable: bool) -> str:
     listener = one.listener
-    host = "127.0.0.1" if listener.host in ("0.0.0.0", "::", "*") else listener.host  # noqa: S104 - compared
-    shown = f"[{host}]" if ":" in host else host
-    name = _text(_name(listener.program or "port", str(listener.port)))
+    name = _text(made_of(listener.program[:60], str(listener.port), otherwise="port"))
     place = (
-        f"type: http, url: {_text(f'http://{shown}:{listener.port}/')}"
+        f"type: http, url: {_text(f'http://{listener.netloc}/')}"
         if one.speaks_http
-        else f"type: tcp, host: {_text(host)}, port: {listener.port}"
+        else f"type: tcp, host: {_text(listener.address)}, port: {listener.port}"
     )
     if one.unit and restartable:
         place += f", systemdUnit: {_text(one.unit)}"
@@ -44,7 +43,7 @@ def _port(one: Port, restartable: bool) -> str:
 
 def _container(name: str, restartable: bool) -> str:
     rest = "" if restartable else ", restart: none"
-    return f"    - {{name: {_text(_name('container', name))}, type: docker, containers: [{_text(name)}]{rest}}}"
+    return f"    - {{name: {_text(made_of('container', name))}, type: docker, containers: [{_text(name)}]{rest}}}"
 
 
 def _others(found: Survey, restartable: bool) -> Iterator[str]:
@@ -55,10 +54,10 @@ def _others(found: Survey, restartable: bool) -> Iterator[str]:
     if units or found.labels:
         yield "    # Also running; take away the # to watch one:"
     for unit in units:
-        name = _text(_name(unit.removesuffix(".service")))
+        name = _text(made_of(unit.removesuffix(".service")))
         yield f"    # - {{name: {name}, type: process, systemdUnit: {_text(unit)}{rest}}}"
     for label in found.labels:
-        yield f"    # - {{name: {_text(_name(label))}, type: process, launchdLabel: {_text(label)}{rest}}}"
+        yield f"    # - {{name: {_text(made_of(label))}, type: process, launchdLabel: {_text(label)}{rest}}}"
 
 
 def _agents(found: Survey) -> Iterator[str]:
@@ -74,12 +73,7 @@ def _agents(found: Survey) -> Iterator[str]:
         yield "#   projects:"
         for pane in found.panes:
             place = f"{{path: {_text(pane.folder)}, agent: {pane.program}, session: {_text(pane.session)}}}"
-            yield f"#     {_name(pane.session)}: {place}"
-
-
-def _name(*parts: str) -> str:
-    text = re.sub(r"[^A-Za-z0-9_.-]+", "-", "-".join(parts))
-    return re.sub(r"\.{2,}", ".", text).strip("-.")[:100] or "service"
+            yield f"#     {made_of(pane.session)}: {place}"
 
 
 def _text(value: str) -> str:

@@ -10,6 +10,16 @@ lost where somebody copies the name."""
 _NAME = re.compile(PATTERN)
 
 
+def made_of(first: str, *more: str, otherwise: str = "unnamed") -> str:
+    """A name out of words that come from anywhere; `otherwise` stands for a first one of which nothing is left."""
+    words = [_word(first) or otherwise, *filter(None, map(_word, more))]
+    return "-".join(words)[:100].rstrip("-.")
+
+
+def _word(text: str) -> str:
+    return re.sub(r"\.{2,}", ".", re.sub(r"[^A-Za-z0-9_.-]+", "-", text)).strip("-.")
+
+
 def check(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise ValueError(

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from argus.core.errors import ArgusError, Code
 
+_ANY = frozenset({"0.0.0.0", "::", "*"})  # noqa: S104 - what listeners on every address show
+
 
 @dataclass(frozen=True, slots=True)
 class Listener:
@@ -15,6 +17,16 @@ class Listener:
     port: int
     pid: int | None
     program: str
+
+    @property
+    def address(self) -> str:
+        """Where it is reached from this machine."""
+        return "127.0.0.1" if self.host in _ANY else self.host
+
+    @property
+    def netloc(self) -> str:
+        """The same with its port, as a URL has it."""
+        return f"[{self.address}]:{self.port}" if ":" in self.address else f"{self.address}:{self.port}"
 
 
 def listen(host: str, port: int) -> socket.socket:

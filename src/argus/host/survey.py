@@ -72,10 +72,8 @@ async def survey() -> Survey:
 
 
 async def _port(host: MachineHost, listener: Listener) -> Port:
-    address = "127.0.0.1" if listener.host in ("0.0.0.0", "::", "*") else listener.host  # noqa: S104 - compared
-    shown = f"[{address}]" if ":" in address else address
     try:
-        await host.http(HttpRequest(f"http://{shown}:{listener.port}/"), timeout=_SECONDS)
+        await host.http(HttpRequest(f"http://{listener.netloc}/"), timeout=_SECONDS)
     except ProbeFailed:
         return Port(listener, False, _unit(listener.pid))
     return Port(listener, True, _unit(listener.pid))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.core.names import PATTERN, check
+from argus.core.names import PATTERN, check, made_of
 
 
 @pytest.mark.parametrize(
@@ -101,4 +101,10 @@ def test_what_passes_is_harmless_and_unchanged(name: str):
 @given(st.from_regex(PATTERN, fullmatch=True).filter(lambda name: not name.endswith("\n")))
 @settings(deadline=None, max_examples=300)
 def test_what_fits_the_schema_is_a_name(name: str):
+    assert check(name) == name
+
+
+@given(st.lists(st.text(), min_size=1))
+def test_words_from_anywhere_make_a_name(parts: list[str]):
+    name = made_of(*parts)
     assert check(name) == name
