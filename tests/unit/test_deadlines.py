@@ -58,6 +58,20 @@ def test_who_is_cancelled_from_outside_stays_cancelled():
     run_simulated(whole)
 
 
+def test_a_net_below_another_deadline_holds_when_that_one_does_not():
+    async def whole(loop: SimulatedLoop) -> None:
+        inner, net = Deadlines(), Deadlines(tick=1.0)
+        for seconds, error in ((5.0, TimeoutError), (60.0, TimeoutError)):
+            began = loop.time()
+            with pytest.raises(error), net.within(7.0), inner.within(seconds):
+                await asyncio.Event().wait()
+            assert min(seconds, 7.0) <= loop.time() - began <= min(seconds + 0.11, 8.1)
+        with net.within(7.0):
+            await asyncio.sleep(6.5)  # and the task goes on
+
+    run_simulated(whole)
+
+
 def test_an_error_inside_is_its_own():
     async def whole(loop: SimulatedLoop) -> None:
         with pytest.raises(ValueError, match="own"), Deadlines().within(1.0):

@@ -100,6 +100,8 @@ class Health:
     flips: tuple[float, ...] = ()
     """When plain results differed from the one before, lately."""
     flapping: Flapping | None = None
+    certificate: float | None = None
+    """The end of its certificate that somebody was told of."""
     last: Observation | None = None
     outage: Outage | None = None
     repair: str | None = None

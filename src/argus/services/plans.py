@@ -11,8 +11,7 @@ from typing import Any
 
 from argus.core.clock import stamp
 from argus.core.failpoints import Place, reach
-from argus.services import policy, reports, windows
-from argus.services.certificates import Certificates
+from argus.services import certificates, policy, reports, windows
 from argus.services.checks.base import Service
 from argus.services.correlation import Correlator
 from argus.services.model import Flapping, Health, Outage, Status
@@ -46,7 +45,6 @@ class Planner:
         correlator: Correlator,
         pauses: Pauses,
         spending: Spending,
-        certificates: Certificates,
     ) -> None:
         self.settings = settings
         self._tools = tools
@@ -54,7 +52,6 @@ class Planner:
         self._correlator = correlator
         self._pauses = pauses
         self._spending = spending
-        self._certificates = certificates
         self._limits: dict[str, tuple[Service, Limits]] = {}
 
     # What a reading comes to.
@@ -63,13 +60,15 @@ class Planner:
         news: tuple[Write, ...] = ()
         if judged.flips or judged.flapping:
             judged, news = self._flapping(service, judged)
+        if judged.last is not None and judged.last.seen.tls_expires is not None:
+            judged, more = certificates.news(service, judged, self._healths, self._tools.clock.wall())
+            news = (*news, *more)
         if self.is_confirmed(service, judged):
             plan = self._down(service, health, judged)
         elif health.outage and judged.status.alive:
             plan = self._recovery(service, judged, health.outage)
         else:
             plan = self._plain(service, health, judged)
-        news = (*news, *self._certificates.news(service, judged))
         return replace(plan, writes=(*news, *plan.writes)) if news else plan
 
     def is_confirmed(self, service: Service, judged: Health) -> bool:

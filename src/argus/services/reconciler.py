@@ -17,7 +17,6 @@ from argus.core.errors import ArgusError, Code
 from argus.core.failpoints import Place, reach
 from argus.loops import log
 from argus.services import policy, registry, repairs, reports
-from argus.services.certificates import Certificates
 from argus.services.checks.base import Service
 from argus.services.correlation import Correlator
 from argus.services.messages import Asked, Jumped, Message, Observed, Paused, Reconfigured, Repaired
@@ -54,10 +53,7 @@ class Reconciler:
         self.pauses = Pauses(tools)
         self.spending = Spending(tools)
         self.correlator = Correlator(settings, services, tools)
-        self.certificates = Certificates(tools)
-        self._plans = Planner(
-            settings, tools, self.healths, self.correlator, self.pauses, self.spending, self.certificates
-        )
+        self._plans = Planner(settings, tools, self.healths, self.correlator, self.pauses, self.spending)
         self.repairs = Repairs(settings.verify_after, tools, probe, self._is_trusted, self.queue.put_nowait)
         self._surroundings = Surroundings(self.repairs, self.queue.put_nowait, self.healths)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from argus.services import certificates
 from argus.services.model import Flapping, Gate, Outage, Status
 from argus.services.plans import DOMAIN, FLAPPING, OUTAGE
 from argus.services.reconciler import Reconciler
@@ -20,7 +21,9 @@ async def restore(reconciler: Reconciler, tools: Tools) -> None:
             healths[name] = replace(healths[name], recorded=Status(condition.state), since=condition.since)
     await reconciler.spending.restore()
     await reconciler.pauses.restore()
-    await reconciler.certificates.restore()
+    for name, expires in (await store.setting(certificates.KEY) or {}).items():
+        if name in healths:
+            healths[name] = replace(healths[name], certificate=expires)
     for incident in await store.incidents(open_only=True, limit=100_000):
         await _restore_incident(reconciler, incident, tools)
     for act in await store.open_acts():
