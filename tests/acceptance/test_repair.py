@@ -132,9 +132,9 @@ def test_below_moderate_the_outage_is_told_and_nothing_is_restarted(
     argus.wait_until("web", "up")
     web.kill()
     down = argus.wait_for("service_down", "web").data
-    assert (down["action"], down["gate"]) == ("none", "autonomy")
+    assert (down["action"], down["gate"]) == ("proposed" if level == "cautious" else "none", "autonomy")
     message = hook.wait_for("SERVICE DOWN: web")
-    assert message.body.endswith(f"\n\nAutonomy: {level} (restart requires moderate+)")
+    assert f"\n\nAutonomy: {level} (restart requires moderate+)" in message.body
     failures = argus.service("web")["failures"]
     eventually(lambda: argus.service("web")["failures"] >= failures + 5, "checks go on")
     assert web.runs == 0
@@ -222,6 +222,35 @@ def test_checks_go_on_at_every_level(argus: Argus, web: WebServer) -> None:
         assert argus.rest("PUT", "/api/autonomy", {"level": level}).json == {"level": level}
         before = argus.service("web")["lastCheck"]
         eventually(lambda before=before: argus.service("web")["lastCheck"] > before, f"a check at {level}")
+
+
+def test_at_cautious_a_restart_is_proposed_and_a_person_approves_it(argus: Argus, web: WebServer, hook: Hook) -> None:
+    argus.configure([web.service("repair")], autonomy="cautious", channels=[hook.url])
+    argus.up()
+    argus.wait_until("web", "up")
+    web.kill()
+    down = argus.wait_for("service_down").data
+    assert (down["action"], down["gate"]) == ("proposed", "autonomy")
+    said = hook.wait_for("SERVICE DOWN: web").body
+    assert "Autonomy: cautious (restart requires moderate+)" in said
+    assert f"Proposed: Restarting {down['target']}; approve with: argus services restart web" in said
+    agent = argus.cli("token", "--agent", "a1").stdout.strip()
+    asked = argus.rest("POST", "/api/services/web/restart", headers={"Authorization": f"Bearer {agent}"})
+    assert (asked.error["code"], asked.error["details"]["gate"]) == ("GATE_REFUSED", "autonomy")
+    assert web.runs == 0
+    assert argus.cli("services", "restart", "web").code == 0
+    argus.wait_for("service_recovered")
+    (started,) = argus.journal("restart_started")
+    assert (started.data["by"], started.data["incident"], web.runs) == ("cli", down["incident"], 1)
+
+
+def test_at_cautious_what_no_word_could_allow_is_not_proposed(argus: Argus, web: WebServer) -> None:
+    argus.configure([web.service("repair")], autonomy="cautious", restartBudget={"maxPerHour": 0})
+    argus.up()
+    argus.wait_until("web", "up")
+    web.kill()
+    assert argus.wait_for("service_down").data["action"] == "none"
+    assert argus.cli("services", "restart", "web", "--json").error["code"] == "RESTART_BUDGET_EXHAUSTED"
 
 
 def test_a_restart_that_was_asked_for_runs_once_and_names_who_asked(argus: Argus, web: WebServer) -> None:

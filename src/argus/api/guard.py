@@ -30,7 +30,7 @@ _LONGEST_HOST = 300
 """A name has at most 253 characters, and then comes a port."""
 CALLER = "argus.caller"
 """Where the request's scope says who asks; missing where nobody has to say."""
-_TOKEN, _CLI, _PAGE = Caller("token"), Caller("cli"), Caller("page")
+_TOKEN, _CLI, _PAGE = (Caller(by, is_person=True) for by in ("token", "cli", "page"))
 STREAMED = frozenset({"/mcp/stdio"})
 """A body that goes on for as long as the connection does; its lines are bounded where they are read."""
 

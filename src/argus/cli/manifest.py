@@ -90,7 +90,9 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
                                '\n'
                                'Changes the service: it is restarted when every gate allows it (maintenance, '
                                'infrastructure event, dependency,\n'
-                               'autonomy, one restart an outage, budget). A refusal is GATE_REFUSED or '
+                               'autonomy, one restart an outage, budget). At autonomy cautious, a person who '
+                               'asks for it in an outage approves what\n'
+                               'Argus proposed; an agent does not. A refusal is GATE_REFUSED or '
                                'RESTART_BUDGET_EXHAUSTED and names the gate\n'
                                'and how it opens. Returns as soon as the intent is on record; the outcome is '
                                'an event `services:restart_finished`.',

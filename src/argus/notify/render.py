@@ -45,8 +45,14 @@ def _verdict(data: Mapping[str, Any]) -> list[str]:
     if data.get("action") == "restart":
         return [f"Autonomy: {level}", f"Action: Restarting {data.get('target')}..."]
     if data.get("gate") == "autonomy":
-        return [f"Autonomy: {level} ({data.get('hint')})"]
+        return [f"Autonomy: {level} ({data.get('hint')})", *_proposal(data)]
     return [f"Autonomy: {level}", f"Action: none - {data.get('gate')} ({data.get('hint')})"]
+
+
+def _proposal(data: Mapping[str, Any]) -> list[str]:
+    if data.get("action") != "proposed":
+        return []
+    return [f"Proposed: Restarting {data.get('target')}; approve with: argus services restart {data.get('service')}"]
 
 
 def _down(data: Mapping[str, Any], timestamp: int) -> Message | None:

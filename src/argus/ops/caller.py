@@ -40,6 +40,8 @@ class Caller:
     role: Role = Role.ROOT
     agent: str | None = None
     project: str | None = None
+    is_person: bool = False
+    """As far as anybody can tell: the root token, and not through the door that is made for agents."""
 
     def require(self, scope: Scope) -> None:
         if scope not in _MAY[self.role]:

@@ -26,6 +26,7 @@ class Observed:
 class Asked:
     name: str
     by: str
+    is_person: bool
     reply: asyncio.Future[str]
 
 

@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from argus.core.autonomy import Level
 from argus.core.clock import stamp
 from argus.core.failpoints import Place, reach
 from argus.services import certificates, policy, reports, windows
 from argus.services.checks.base import Service
 from argus.services.correlation import Correlator
-from argus.services.model import Flapping, Health, Outage, Status
+from argus.services.model import Flapping, Gate, Health, Outage, Status
 from argus.services.pauses import Pauses
 from argus.services.policy import Hold, Limits, Restart
 from argus.services.settings import Health as Settings
@@ -104,13 +105,11 @@ class Planner:
         if not fresh and isinstance(decision, Hold) and decision.gate is outage.gate:
             return Plan(replace(judged, outage=outage))
         decided = policy.decided(outage, decision)
-        hint = reports.hint(service, decision, facts, self.most(service))
+        verdict = self._verdict(service, decision, facts)
         report = (
-            reports.down(service, judged, decided, decision, facts.autonomy, hint)
+            reports.down(service, judged, decided, verdict)
             if fresh
-            else reports.decision_changed(
-                service, judged, decided, decision, facts.autonomy, hint, news=decided.told and not outage.told
-            )
+            else reports.decision_changed(service, judged, decided, verdict, news=decided.told and not outage.told)
         )
         writes: list[Write] = [_condition(service, judged)] if fresh else []
         writes += [outage_incident(service.name, decided), Append(report)]
@@ -119,6 +118,15 @@ class Planner:
             act, intent = self.intend(service, decided.incident, "argus")
             return Plan(replace(health, repair=act.id), (*writes, *intent), act)
         return Plan(health, tuple(writes))
+
+    def _verdict(self, service: Service, decision: Restart | Hold, facts: policy.Facts) -> dict[str, Any]:
+        if isinstance(decision, Restart):
+            return reports.restarting(service, facts.autonomy)
+        hint = reports.hint(service, decision, facts, self.most(service))
+        is_proposed = facts.autonomy is Level.CAUTIOUS and decision.gate is Gate.AUTONOMY
+        if is_proposed and isinstance(self._tools.decide(replace(facts, approved=True)), Restart):
+            return reports.proposing(service, decision.gate, facts.autonomy, hint)
+        return reports.holding(decision.gate, facts.autonomy, hint)
 
     def _new_outage(self, judged: Health) -> Outage:
         cause = judged.last.seen.detail if judged.last else ""

@@ -90,6 +90,8 @@ class Facts:
     restarts: int = 0
     budget_left: int = 0
     recordable: bool = True
+    approved: bool = False
+    """A person said yes to this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,7 @@ def decide(facts: Facts) -> Restart | Hold:
         return Hold(Gate.DEPENDENCY)
     if facts.flapping:
         return Hold(Gate.FLAPPING)
-    if not facts.autonomy.allows(Level.MODERATE):
+    if not facts.autonomy.allows(Level.CAUTIOUS if facts.approved else Level.MODERATE):
         return Hold(Gate.AUTONOMY)
     if not facts.restartable:
         return Hold(Gate.NO_RESTART)

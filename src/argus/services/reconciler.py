@@ -80,8 +80,8 @@ class Reconciler:
                 case Observed(name, observation, reply):
                     await self._observed(self._find(name), observation)
                     _answer(reply, self.healths[name])
-                case Asked(name, by, reply):
-                    _answer(reply, await self._asked(self._find(name), by))
+                case Asked(name, by, is_person, reply):
+                    _answer(reply, await self._asked(self._find(name), by, is_person))
                 case Paused(name, seconds, by, reply):
                     self._find(name)
                     _answer(reply, await self.pauses.set(name, seconds, by))
@@ -134,12 +134,13 @@ class Reconciler:
             return False
         return isinstance(self._tools.decide(self._plans.facts(service, judged)), Restart)
 
-    async def _asked(self, service: Service, by: str) -> str:
-        """A restart that somebody asked for, through the same gates."""
+    async def _asked(self, service: Service, by: str, is_person: bool) -> str:
+        """A restart that somebody asked for, through the same gates. A person who asks in an outage approves it."""
         health = self.healths[service.name]
         if health.repair:
             raise ArgusError(Code.INVALID_STATE, f"{service.name} is being restarted already", act=health.repair)
-        facts = self._plans.facts(service, health)
+        approved = is_person and health.outage is not None
+        facts = replace(self._plans.facts(service, health), approved=approved)
         decision = self._tools.decide(facts)
         if isinstance(decision, Hold):
             hint = reports.hint(service, decision, facts, self._plans.most(service))

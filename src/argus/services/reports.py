@@ -47,43 +47,31 @@ def _failure(service: Service, health: Health) -> dict[str, Any]:
     }
 
 
-def _decision(service: Service, decision: Restart | Hold, autonomy: Level, hint: str) -> dict[str, Any]:
-    said: dict[str, Any] = {"autonomy": autonomy.value}
-    if isinstance(decision, Restart):
-        target = service.restart.target(service.name) if service.restart else service.name
-        return {**said, "action": "restart", "target": target}
-    return {**said, "action": "none", "gate": decision.gate.value, "hint": hint}
+def restarting(service: Service, autonomy: Level) -> dict[str, Any]:
+    return {"autonomy": autonomy.value, "action": "restart", "target": _target(service)}
 
 
-def down(
-    service: Service, health: Health, outage: Outage, decision: Restart | Hold, autonomy: Level, hint: str
-) -> Draft:
-    data = {
-        **_failure(service, health),
-        **_decision(service, decision, autonomy, hint),
-        "incident": outage.incident,
-        "told": outage.told,
-    }
+def proposing(service: Service, gate: Gate, autonomy: Level, hint: str) -> dict[str, Any]:
+    """Only a person's word is missing."""
+    return {**holding(gate, autonomy, hint), "action": "proposed", "target": _target(service)}
+
+
+def holding(gate: Gate, autonomy: Level, hint: str) -> dict[str, Any]:
+    return {"autonomy": autonomy.value, "action": "none", "gate": gate.value, "hint": hint}
+
+
+def _target(service: Service) -> str:
+    return service.restart.target(service.name) if service.restart else service.name
+
+
+def down(service: Service, health: Health, outage: Outage, verdict: dict[str, Any]) -> Draft:
+    data = {**_failure(service, health), **verdict, "incident": outage.incident, "told": outage.told}
     return Draft(CHANNEL, "service_down", service.name, data)
 
 
-def decision_changed(
-    service: Service,
-    health: Health,
-    outage: Outage,
-    decision: Restart | Hold,
-    autonomy: Level,
-    hint: str,
-    *,
-    news: bool,
-) -> Draft:
+def decision_changed(service: Service, health: Health, outage: Outage, verdict: dict[str, Any], *, news: bool) -> Draft:
     """Another gate holds, or none: `news` when nobody was told of the outage before."""
-    data = {
-        **_failure(service, health),
-        **_decision(service, decision, autonomy, hint),
-        "incident": outage.incident,
-        "news": news,
-    }
+    data = {**_failure(service, health), **verdict, "incident": outage.incident, "news": news}
     return Draft(CHANNEL, "decision_changed", service.name, data)
 
 

@@ -101,11 +101,11 @@ class Watch:
         self._queue.put_nowait(Observed(name, observation, reply))
         return await reply
 
-    async def restart(self, name: str, by: str) -> str:
+    async def restart(self, name: str, by: str, *, is_person: bool = False) -> str:
         """Asks for a restart through the gates; returns the act's id once the intent is on record."""
         self.find(name)
         reply: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self._queue.put_nowait(Asked(name, by, reply))
+        self._queue.put_nowait(Asked(name, by, is_person, reply))
         return await reply
 
     async def pause(self, name: str, seconds: float | None, by: str) -> float | None:

@@ -240,7 +240,7 @@ def test_a_restart_means_that_every_fact_allowed_it(known: Facts):
         assert (known.paused, known.is_self, known.infrastructure_event) == (False, False, False)
         assert known.failed_dependency is None
         assert not known.flapping
-        assert known.autonomy in (Level.MODERATE, Level.FULL)
+        assert known.autonomy in ((Level.CAUTIOUS,) if known.approved else ()) + (Level.MODERATE, Level.FULL)
         assert known.restartable
         assert known.restarts < (2 if known.autonomy is Level.FULL else 1)
         assert known.budget_left > 0
@@ -261,6 +261,18 @@ def test_a_restart_means_that_every_fact_allowed_it(known: Facts):
 )
 def test_what_each_level_may_do(autonomy: Level, restarts: int, answer: Restart | Hold):
     assert decide(facts(autonomy=autonomy, restarts=restarts)) == answer
+
+
+@pytest.mark.parametrize(
+    ("autonomy", "restarts", "answer"),
+    [
+        pytest.param(Level.OBSERVE, 0, Hold(Gate.AUTONOMY), id="observe-proposes-nothing-that-could-be-approved"),
+        pytest.param(Level.CAUTIOUS, 0, Restart(), id="cautious"),
+        pytest.param(Level.CAUTIOUS, 1, Hold(Gate.ALREADY), id="one-word-is-one-restart"),
+    ],
+)
+def test_what_a_person_approves(autonomy: Level, restarts: int, answer: Restart | Hold):
+    assert decide(facts(autonomy=autonomy, restarts=restarts, approved=True)) == answer
 
 
 def test_a_service_without_an_autonomy_set_is_only_watched():
