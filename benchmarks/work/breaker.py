@@ -40,9 +40,8 @@ def _ours(state: str) -> tuple[Call, type[Exception]]:
     now = SystemClock().monotonic
     opened = Breaker(State.OPEN, consecutive=5, since=now())
     limits = Limits(failures=5, reset_after=3600.0)
-    circuit = Circuit(
-        "peer", now, lambda error: Verdict.FAILED, limits, breaker=Breaker() if state == "closed" else opened
-    )
+    circuit = Circuit("peer", now, lambda error: Verdict.FAILED, limits)
+    circuit.restore(Breaker() if state == "closed" else opened)
     return partial(circuit.call, _nothing), ArgusError
 
 

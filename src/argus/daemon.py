@@ -26,6 +26,7 @@ from argus.api.app import build
 from argus.api.guard import Keys
 from argus.api.server import Activity, Farewell, Server
 from argus.autonomy import Autonomy
+from argus.breakers import Breakers
 from argus.core.clock import SystemClock, milliseconds
 from argus.core.errors import ArgusError, Code
 from argus.core.events import Draft
@@ -95,6 +96,7 @@ async def _live(
         witness=lambda: ground.own_address,
         show=partial(live.show, "services"),
     )
+    breakers = Breakers(store, notes, clock, host.engine.circuit)
     watch = Watch(ground.config.health, ground.services, tools)
     timekeeper.on_jump(watch.time_jumped)
     keys = Keys(ground.token, clock)
@@ -114,6 +116,7 @@ async def _live(
         login_link=lambda: f"{facts.url}/login?code={keys.link()}",
         reload=reloader.reload,
         make_token=keys.tokens.make,
+        breakers=breakers,
         live=live,
         notes=notes,
         clean=ground.redactor.text,
@@ -123,6 +126,7 @@ async def _live(
     activity = Activity(Farewell(api.app, errors), clock)
     server = Server(activity, stopping, grace=_GRACE)
     await autonomy.restore()
+    await breakers.restore()
     await watch.restore()
     await crew.restore()
     await _record_start(ground)
@@ -134,6 +138,7 @@ async def _live(
             group.create_task(watch.run()),
             group.create_task(crew.run()),
             group.create_task(deliveries.run()),
+            group.create_task(keep_running("breakers", breakers.run, store)),
             group.create_task(keep_running("timekeeper", timekeeper.run, store)),
             group.create_task(keep_running("retention", retention.run, store)),
             group.create_task(keep_running("mcp", api.mcp.run, store)),

@@ -177,6 +177,8 @@ def test_a_frozen_engine_makes_it_unknown_holds_nobody_up_and_is_asked_again_by_
             codes = sorted((one.result()[0]["code"] or "", one.result()[0]["state"]) for one in ten)
         assert codes == [("", "up"), *[("CIRCUIT_OPEN", "unknown")] * 9]
     assert check(argus, "stack")[0]["state"] == "up"
+    assert "\n- stack: UP (1/1 containers running)\n" in argus.cli("context").stdout
+    assert len(argus.journal("breaker_opened")) == len(argus.journal("breaker_closed")) == 1
     assert [one["service"] for one in restarts(argus)] == ["web"]
     assert docker.starts("box") == 1
 

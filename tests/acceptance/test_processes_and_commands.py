@@ -20,6 +20,7 @@ def test_a_killed_process_is_found_by_its_pid_file_and_restarted(argus: Argus, w
     argus.configure([{**entry, "restart": {"command": web.script("repair")}}])
     argus.up()
     assert argus.wait_until("web", "up")["detail"] == f"PID {web.pid}"
+    assert f"\n- web: UP (pid {web.pid})\n" in argus.cli("context").stdout
     web.kill()
     down = argus.wait_for("service_down").data
     assert (down["cause"], down["place"]) == ("not running", f"Process {argus.folder / 'web.pid'}")

@@ -39,6 +39,7 @@ def state(*services: dict[str, Any], **more: Any) -> dict[str, Any]:
         },
         "autonomy": "observe",
         "budget": {"left": 1, "most": 2},
+        "breakers": [],
         "infrastructureEvent": None,
         "services": list(services),
         "agents": [],

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from argus.agents.model import State
+from argus.core import breaker
 from argus.core.autonomy import Level
 from argus.ops.house import House
 from argus.services.model import Status
@@ -49,6 +50,9 @@ def _house(house: House) -> Iterator[str]:
     yield from _metric("argus_restart_budget", "gauge", "Restarts that one hour allows.", [({}, most)])
     event = float(watch.infrastructure_event is not None)
     yield from _metric("argus_infrastructure_event", "gauge", "1 while one is open.", [({}, event)])
+    held = [({"breaker": name}, one.breaker) for name, one in house.breakers.circuits.items()]
+    open_ones: list[Sample] = [(labels, float(one.state is not breaker.State.CLOSED)) for labels, one in held]
+    yield from _metric("argus_breaker_open", "gauge", "1 while it is open or half-open.", open_ones)
     well = float(house.store.problem is None and not house.notes.waiting)
     yield from _metric("argus_store_writable", "gauge", "0 while the record is away or behind.", [({}, well)])
     yield from _metric("argus_store_waiting", "gauge", "Records that wait to be written.", [({}, house.notes.waiting)])

@@ -253,6 +253,28 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
                               'type': 'integer',
                               'choices': None,
                               'help': 'How many of the last'}]}],
+ 'breakers list': [{'name': 'breakers.list',
+                    'method': 'GET',
+                    'path': '/api/breakers',
+                    'help': 'Lists the circuit breakers: what failed so often that Argus does not ask it '
+                            'just now, and when it will.\n'
+                            '\n'
+                            'Changes nothing. Behind an open breaker every call fails at once with '
+                            'CIRCUIT_OPEN; do not loop against it.',
+                    'fields': []}],
+ 'breakers reset': [{'name': 'breakers.reset',
+                     'method': 'POST',
+                     'path': '/api/breakers/{name}/reset',
+                     'help': 'Lets one call through an open breaker now; it closes when that succeeds. '
+                             'Another is left as it is.',
+                     'fields': [{'name': 'name',
+                                 'in': 'path',
+                                 'placed': True,
+                                 'required': True,
+                                 'default': None,
+                                 'type': 'string',
+                                 'choices': None,
+                                 'help': "The breaker's name"}]}],
  'incidents': [{'name': 'incidents.list',
                 'method': 'GET',
                 'path': '/api/incidents',

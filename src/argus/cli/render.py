@@ -83,11 +83,27 @@ def _status(state: dict[str, Any]) -> Shown:
         lines.append(f"STORE: {clean(argus['store'])}; nothing is acted on until it can be written")
     if state["infrastructureEvent"]:
         lines.append(f"INFRASTRUCTURE EVENT {state['infrastructureEvent']}: nothing is restarted until it has ended")
+    lines += [f"BREAKER {_breaker(one)}" for one in state["breakers"] if one["state"] != "closed"]
     lines += ["", _services(state["services"]), ""]
     lines += [_crew(state["agents"]), ""] if state["agents"] else []
     budget = state["budget"]
     lines.append(f"{verdict}; autonomy {state['autonomy']}, restarts left this hour {budget['left']}/{budget['most']}")
     return Shown("\n".join(lines), 0 if state["well"] else 1)
+
+
+def _breaker(one: dict[str, Any]) -> str:
+    wait = one["retryInSeconds"]
+    when = "" if wait is None else f", asked again in {wait:g} s"
+    why = f" ({clean(one['history'][-1]['message'])})" if one["history"] else ""
+    return f"{clean(one['name'])}: {one['state']}, {one['failures']} failures in a row{when}{why}"
+
+
+def _breakers(answer: dict[str, Any]) -> Shown:
+    return Shown("\n".join(_breaker(one) for one in answer["breakers"]))
+
+
+def _breaker_reset(answer: dict[str, Any]) -> Shown:
+    return Shown(f"{answer['previousState']} -> {answer['currentState']}: {clean(answer['message'])}")
 
 
 def _list(answer: dict[str, Any]) -> Shown:
@@ -219,6 +235,8 @@ _TEXTS: dict[str, Callable[[Any], Shown]] = {
     "services list": _list,
     "services check": _check,
     "services restart": _restart,
+    "breakers list": _breakers,
+    "breakers reset": _breaker_reset,
     "services pause": _pause,
     "services resume": _pause,
     "incidents": _incidents,

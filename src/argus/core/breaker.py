@@ -87,6 +87,14 @@ def admit(breaker: Breaker, limits: Limits, now: float) -> tuple[Breaker, Pass |
     return replace(breaker, probe=number, probes=number, probe_since=now), Pass(number, number)
 
 
+def retry_in(breaker: Breaker, limits: Limits, now: float) -> float | None:
+    """Seconds until an open breaker lets a call through by itself; None when it is not open, or only by hand."""
+    if breaker.state is not State.OPEN or limits.reset_after <= 0:
+        return None
+    elapsed = now - breaker.since
+    return limits.reset_after - elapsed if 0 <= elapsed < limits.reset_after else 0.0
+
+
 def succeeded(breaker: Breaker, leave: Pass, now: float) -> Breaker:
     if breaker.state is _CLOSED:
         return replace(breaker, consecutive=0) if breaker.consecutive and _is_current(breaker, leave) else breaker

@@ -73,21 +73,22 @@ class Circuit:
         now: Callable[[], float],
         judge: Callable[[Exception], Verdict],
         limits: Limits | None = None,
-        *,
-        breaker: Breaker | None = None,
-        changed: Callable[[Breaker], None] = lambda breaker: None,
     ) -> None:
-        """`breaker` is where an earlier holder left off; `changed` is told of every change, to keep it or to say so."""
         self.name = name
         self.limits = limits or Limits()
         self._now = now
         self._judge = judge
-        self._changed = changed
+        self.changed: Callable[[], None] = lambda: None
+        """Told of every change, to keep it or to say so."""
         self._quiet: Pass | None = None
         """Leave for every call while nothing has failed; None when the breaker has to be asked."""
         self._shut_from = self._shut_until = 0.0
         """While `admit` would refuse whoever asks."""
-        self.breaker = breaker or Breaker()
+        self.restore(Breaker())
+
+    def restore(self, breaker: Breaker) -> None:
+        """Goes on where an earlier holder left off."""
+        self.breaker = breaker
         self._look()
 
     async def call(self, work: Callable[[], Awaitable[T]]) -> T:
@@ -135,7 +136,7 @@ class Circuit:
         if breaker is not self.breaker:
             self.breaker = breaker
             self._look()
-            self._changed(breaker)
+            self.changed()
 
     def _look(self) -> None:
         one = self.breaker

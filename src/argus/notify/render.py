@@ -123,6 +123,15 @@ def _certificate(data: Mapping[str, Any], timestamp: int) -> Message:
     return Message(IMPORTANT, f"CERTIFICATE ENDS SOON: {data['service']}", text)
 
 
+def _breaker_opened(data: Mapping[str, Any], timestamp: int) -> Message:
+    text = f"{data['failures']} failures in a row: {data['lastFailure']}"
+    return Message(IMPORTANT, f"NOT ASKED FOR NOW: {data['breaker']}", f"{text}\n\nIt is tried again by itself")
+
+
+def _breaker_closed(data: Mapping[str, Any], timestamp: int) -> Message:
+    return Message(INFORMATIVE, f"ANSWERS AGAIN: {data['breaker']}", "It is asked as usual")
+
+
 _TEXTS: dict[str, Callable[[Mapping[str, Any], int], Message | None]] = {
     **about_agents.TEXTS,
     "services:service_down": _down,
@@ -132,6 +141,8 @@ _TEXTS: dict[str, Callable[[Mapping[str, Any], int], Message | None]] = {
     "services:service_flapping": _flapping,
     "services:service_settled": _settled,
     "services:certificate_ends_soon": _certificate,
+    "system:breaker_opened": _breaker_opened,
+    "system:breaker_closed": _breaker_closed,
     "services:infrastructure_event": _infrastructure,
     "services:infrastructure_event_ended": _infrastructure_ended,
     "services:witness_failed": _own_fault,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from argus.agents.crew import Crew
 from argus.autonomy import Autonomy
+from argus.breakers import Breakers
 from argus.core.clock import Clock
 from argus.live import Live
 from argus.ops.caller import ARGUS, Caller, Role
@@ -61,6 +62,7 @@ class House:
     login_link: Callable[[], str]
     reload: Callable[[str], Awaitable[Reloaded]]
     make_token: Callable[[Role, str | None, str | None], str]
+    breakers: Breakers
     live: Live
     notes: Notes
     clean: Callable[[str], str]

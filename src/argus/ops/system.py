@@ -9,10 +9,13 @@ from pydantic import Field, model_validator
 
 from argus.agents.model import Agent
 from argus.core.autonomy import Level
+from argus.core.breaker import State
+from argus.core.circuit import Circuit
 from argus.core.clock import milliseconds, rfc3339
 from argus.core.errors import ArgusError, Code
 from argus.ops.agents import AgentView
 from argus.ops.agents import view as agent_view
+from argus.ops.breakers import BreakerView, breaker_view
 from argus.ops.caller import Role
 from argus.ops.house import House
 from argus.ops.incidents import IncidentView, incident_view
@@ -53,6 +56,7 @@ class StateView(Answer):
     autonomy: Level
     budget: BudgetView
     infrastructure_event: str | None = Field(description="The open infrastructure event's incident")
+    breakers: list[BreakerView] = Field(description="What is not asked just now because it failed too often, or may be")
     services: list[ServiceView]
     agents: list[AgentView] = Field(description="Every agent with its last sign of life, oldest first")
     incidents: list[IncidentView] = Field(description="The newest, open ones first")
@@ -145,6 +149,7 @@ async def state(house: House, ask: Nothing) -> StateView:
         autonomy=house.autonomy.level,
         budget=BudgetView(left=left, most=most),
         infrastructure_event=watch.infrastructure_event,
+        breakers=[breaker_view(house, one) for one in house.breakers.circuits.values()],
         services=services,
         agents=[agent_view(house, one) for one in house.crew.agents],
         incidents=[incident_view(one) for one in sorted(incidents, key=lambda one: one.closed is not None)],
@@ -188,8 +193,15 @@ async def context(house: House, ask: Nothing) -> ContextView:
     left, most = house.watch.budget()
     if house.watch.infrastructure_event:
         lines.append("INFRASTRUCTURE EVENT: several services fail together; nothing is restarted until it has ended")
+    lines += [_breaker_line(one) for one in house.breakers.circuits.values() if one.breaker.state is not State.CLOSED]
     lines += [f"Restart budget: {left}/{most} remaining this hour", f"Autonomy: {house.autonomy.level.value}"]
     return ContextView(text="\n".join(lines) + "\n", timestamp=milliseconds(house.clock.wall()))
+
+
+def _breaker_line(circuit: Circuit) -> str:
+    breaker = circuit.breaker
+    last = " ".join(breaker.history[-1].message.split()) if breaker.history else ""
+    return f"Breaker {circuit.name}: {breaker.state.value.upper()} {breaker.consecutive}x ({last})"
 
 
 def _agent_line(agent: Agent) -> str:
@@ -202,9 +214,17 @@ def _line(one: ServiceView) -> str:
     port = f" [{one.port}]" if one.port else ""
     # A service that fails and is not confirmed down yet is shown as failing: an agent is about to run into it.
     failing = f" {one.failures}x ({detail})" if one.failures else ""
-    latency = f" ({one.latency_ms:.0f}ms)" if one.latency_ms is not None and not one.failures else ""
-    degraded = f" ({detail})" if one.state == Status.DEGRADED.value and not latency else ""
-    return f"{one.name}: {one.state.upper()}{failing}{latency}{degraded}{port}"
+    seen = f" ({_glance(one, detail)})" if not one.failures and _glance(one, detail) else ""
+    return f"{one.name}: {one.state.upper()}{failing}{seen}{port}"
+
+
+def _glance(one: ServiceView, detail: str) -> str:
+    """What is worth a word of a service that does not fail."""
+    if one.type == "docker":
+        return detail.replace(" running", " containers running", 1)
+    if one.type == "process" or one.latency_ms is None:
+        return detail.replace("PID ", "pid ")
+    return f"{one.latency_ms:.0f}ms"
 
 
 @operation("autonomy.show", "GET /api/autonomy", verb="autonomy", read_only=True)

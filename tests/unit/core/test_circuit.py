@@ -35,9 +35,10 @@ class Rig:
             lambda: self.now,
             lambda error: VERDICTS.get(type(error), Verdict.NOTHING),
             limits,
-            breaker=breaker,
-            changed=self.changes.append,
         )
+        if breaker is not None:
+            self.circuit.restore(breaker)
+        self.circuit.changed = lambda: self.changes.append(self.circuit.breaker)
 
     async def call(self, error: type[Exception] | None = None) -> str:
         async def work() -> str:

@@ -1,0 +1,98 @@
+"""All circuit breakers of the house by their names: kept on record, so that a new Argus goes on where the last one was.
+
+A breaker changes in the middle of a call and cannot wait for the record; what changed is written a moment later, the
+newest state of each. An opening and a closing are events; the probes of a side that stays away are not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from argus.core.breaker import Breaker, Failure, State
+from argus.core.circuit import Circuit
+from argus.core.clock import Clock
+from argus.core.errors import ArgusError, Code
+from argus.core.events import Draft
+from argus.store.interface import Store
+from argus.store.notes import Notes
+from argus.store.records import Append, Document, PutDocument, Write
+
+DOMAIN = "breakers"
+
+
+class Breakers:
+    def __init__(self, store: Store, notes: Notes, clock: Clock, *circuits: Circuit) -> None:
+        self._store = store
+        self._notes = notes
+        self._clock = clock
+        self.circuits: Mapping[str, Circuit] = {circuit.name: circuit for circuit in circuits}
+        self._recorded = {name: Breaker() for name in self.circuits}
+        self._news = asyncio.Event()
+        for circuit in circuits:
+            circuit.changed = self._news.set
+
+    async def restore(self) -> None:
+        for document in await self._store.documents(DOMAIN):
+            circuit = self.circuits.get(document.id)
+            if circuit is not None:
+                kept = _read(document.data, self._clock)
+                circuit.restore(kept)
+                self._recorded[circuit.name] = kept
+
+    async def run(self) -> None:
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            for name, circuit in self.circuits.items():
+                await self._record(name, circuit.breaker)
+
+    async def _record(self, name: str, now: Breaker) -> None:
+        before = self._recorded[name]
+        if now is before:
+            return
+        writes: list[Write] = [PutDocument(Document(DOMAIN, name, _written(now, self._clock)))]
+        was_open, is_open = (one.state is not State.CLOSED for one in (before, now))
+        if is_open and not was_open:
+            last = now.history[-1].message if now.history else ""
+            data = {"breaker": name, "failures": now.consecutive, "lastFailure": last}
+            writes.append(Append(Draft("system", "breaker_opened", name, data)))
+        elif was_open and not is_open:
+            writes.append(Append(Draft("system", "breaker_closed", name, {"breaker": name})))
+        await self._notes.note(*writes)
+        self._recorded[name] = now
+
+    def find(self, name: str) -> Circuit:
+        if name not in self.circuits:
+            raise ArgusError(Code.NOT_FOUND, f"there is no breaker {name!r}", known=sorted(self.circuits))
+        return self.circuits[name]
+
+    async def reset(self, name: str, by: str) -> tuple[Breaker, Breaker]:
+        """By hand: an open one lets one call through, to see. Returns it before and after."""
+        circuit = self.find(name)
+        before = circuit.breaker
+        if circuit.reset():
+            await self._notes.note(Append(Draft("system", "breaker_reset", name, {"breaker": name, "by": by})))
+        return before, circuit.breaker
+
+
+def _written(breaker: Breaker, clock: Clock) -> dict[str, Any]:
+    """With times of the wall clock: the monotonic one is another after a boot."""
+    offset = clock.wall() - clock.monotonic()
+    return {
+        "state": breaker.state.value,
+        "consecutive": breaker.consecutive,
+        "since": breaker.since + offset,
+        "probes": breaker.probes,
+        "history": [{"at": one.at + offset, "code": one.code, "message": one.message} for one in breaker.history],
+    }
+
+
+def _read(data: Mapping[str, Any], clock: Clock) -> Breaker:
+    """A probe that was under way ended with the last Argus: its place is free."""
+    offset = clock.wall() - clock.monotonic()
+    history = tuple(Failure(one["at"] - offset, one["code"], one["message"]) for one in data["history"])
+    kept = Breaker(State(data["state"]), data["consecutive"], data["since"] - offset, probes=data["probes"])
+    return replace(kept, history=history)
