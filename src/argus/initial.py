@@ -36,7 +36,7 @@ def _port(one: Port, restartable: bool) -> str:
         else f"type: tcp, host: {_text(listener.address)}, port: {listener.port}"
     )
     if one.unit and restartable:
-        place += f", systemdUnit: {_text(one.unit)}"
+        place += f", systemdUnit: {_text(one.unit)}" + (", systemdUser: true" if one.of_user else "")
     entry = f"    - {{name: {name}, {place}}}"
     return f"{entry}   # unit {one.unit}" if one.unit and not restartable else entry
 
@@ -48,7 +48,7 @@ def _container(name: str, restartable: bool) -> str:
 
 def _others(found: Survey, restartable: bool) -> Iterator[str]:
     """Units and jobs that listen nowhere: offered, because nobody wants all of them."""
-    listening = {one.unit for one in found.ports}
+    listening = {one.unit for one in found.ports if not one.of_user}
     rest = "" if restartable else ", restart: none"
     units = [name for name in found.units if name not in listening]
     if units or found.labels:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import re
+import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,6 @@ from argus.host.seam import HttpRequest, ProbeFailed
 
 _SECONDS = 2.0
 _MOST = 200
-_UNIT = re.compile(r"/([^/]+\.service)(?:/|$)")
 AGENTS = ("claude", "codex")
 _PANES = "#{session_name}\t#{pane_current_command}\t#{pane_current_path}"
 
@@ -26,6 +25,8 @@ class Port:
     speaks_http: bool
     unit: str = ""
     """The systemd unit that its process belongs to."""
+    of_user: bool = False
+    """That unit is one of the user's own manager."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +76,32 @@ async def _port(host: MachineHost, listener: Listener) -> Port:
     try:
         await host.http(HttpRequest(f"http://{listener.netloc}/"), timeout=_SECONDS)
     except ProbeFailed:
-        return Port(listener, False, _unit(listener.pid))
-    return Port(listener, True, _unit(listener.pid))
+        return Port(listener, False, *_unit(listener.pid))
+    return Port(listener, True, *_unit(listener.pid))
 
 
-def _unit(pid: int | None) -> str:
+def _unit(pid: int | None) -> tuple[str, bool]:
     try:
         text = Path(f"/proc/{pid}/cgroup").read_text(encoding="utf-8", errors="replace") if pid else ""
     except OSError:
-        return ""
-    found = _UNIT.findall(text)
-    return found[-1] if found else ""
+        return "", False
+    return unit_of(text, os.getuid())
+
+
+def unit_of(groups: str, user: int) -> tuple[str, bool]:
+    """The service that a process belongs to, as its control groups say, and whether it is of this user's manager.
+
+    The outermost unit is the one: what lies below was made by the service itself. Below a user's manager it is the
+    next; the manager itself, with all that the user runs, is never what a single program is restarted by.
+    """
+    for line in groups.splitlines():
+        _, kinds, path = line.split(":", 2)
+        units = [part for part in path.split("/") if part and not part.endswith(".slice")]
+        own = units[:1] == [f"user@{user}.service"]
+        first = units[own] if len(units) > own else ""
+        if kinds in ("", "name=systemd") and first.endswith(".service") and not first.startswith("user@"):
+            return first, own
+    return "", False
 
 
 async def _lines(host: MachineHost, *argv: str) -> list[str]:
