@@ -13,7 +13,7 @@ from argus.services.containers import Label, Names
 from argus.services.model import Seen, Status
 from argus.services.restarters import AnyRestarter, Restarter, derived, understood
 from argus.services.restarters.launchd import LABEL
-from argus.services.restarters.systemd import UNIT
+from argus.services.restarters.systemd import Unit
 from argus.services.windows import Window
 
 _CODES = {Failure.TIMEOUT: "HEALTH_CHECK_TIMEOUT", Failure.DNS: "DNS_RESOLUTION_FAILED"}
@@ -51,7 +51,7 @@ class Service(Section):
         default=None, ge=1, strict=True, description="Consecutive failures that confirm it is down; else the section's."
     )
     launchd_label: str | None = Field(default=None, pattern=LABEL, description="The launchd job that runs it.")
-    systemd_unit: str | None = Field(default=None, pattern=UNIT, description="The systemd unit that runs it.")
+    systemd_unit: Unit | None = Field(default=None, description="The systemd unit that runs it.")
     systemd_user: bool = Field(default=False, strict=True, description="It is a unit of the user's own.")
     containers: Names | None = Field(default=None, description="The containers that it is made of, or that run it.")
     label: Label | None = Field(default=None, description="The same by a label that they carry: key=value, or key.")

@@ -12,6 +12,7 @@ from argus.host.seam import Host, Ran
 from argus.schema import PositiveDuration, lasting
 from argus.services.checks.base import Service
 from argus.services.model import Seen, Status
+from argus.services.restarters.systemd import systemctl
 
 _WAYS = ("launchdLabel", "systemdUnit", "pidFile", "processName")
 _SHOWN = "ActiveState,SubState,LoadState,MainPID,Result"
@@ -46,8 +47,7 @@ class ProcessService(Service):
         if self.launchd_label:
             return launchd(await host.ask(["launchctl", "list", self.launchd_label], timeout=self.timeout))
         if self.systemd_unit:
-            user = ["--user"] if self.systemd_user else []
-            words = ["systemctl", *user, "show", f"--property={_SHOWN}", "--", self.systemd_unit]
+            words = systemctl("show", f"--property={_SHOWN}", "--", self.systemd_unit, user=self.systemd_user)
             return systemd(await host.ask(words, timeout=self.timeout))
         try:
             if self.pid_file:
@@ -82,12 +82,14 @@ def systemd(ran: Ran) -> Seen:
     said = dict(line.split("=", 1) for line in ran.output.splitlines() if "=" in line)
     active, sub = said.get("ActiveState", ""), said.get("SubState", "")
     how = f"{active} ({sub})" if sub else active
-    if said.get("LoadState") in ("not-found", "bad-setting", "error", "masked"):
-        return _down("not loaded", f"systemd says {said['LoadState']}")
-    if active in ("active", "reloading"):
-        pid = said.get("MainPID", "0")
-        return Seen(Status.UP, None, "", how + (f", PID {pid}" if pid != "0" else ""))
-    if active == "activating" and sub != "auto-restart":
+    load = said.get("LoadState", "loaded")
+    if active in ("active", "reloading", "refreshing"):
+        # It runs, though its file was masked or removed meanwhile: that matters when it is started the next time.
+        pid, now = said.get("MainPID", "0"), f", {load}" if load != "loaded" else ""
+        return Seen(Status.UP, None, "", how + now + (f", PID {pid}" if pid != "0" else ""))
+    if load in ("not-found", "bad-setting", "error", "masked"):
+        return _down("not loaded", f"systemd says {load}")
+    if active == "activating" and not sub.startswith("auto-restart"):
         return Seen(Status.PENDING, None, "starting", how)
     if not active:
         return _unanswered("systemctl", ran)
