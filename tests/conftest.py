@@ -6,9 +6,10 @@ from typing import NoReturn
 
 import pytest
 
-from tests import docker_engine
+from tests import docker_engine, systemd_machine
 from tests.docker_engine import Engine
 from tests.postgresql import Server, find_programs
+from tests.systemd_machine import Impossible, Machine
 
 
 def _do_without(reason: str) -> NoReturn:
@@ -32,6 +33,26 @@ def docker(docker_engine_of_all: Engine) -> Iterator[Engine]:
     """A private Docker engine without a container."""
     yield docker_engine_of_all
     docker_engine_of_all.clean()
+
+
+@pytest.fixture(scope="session")
+def systemd_of_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    reason = systemd_machine.missing()
+    if reason:
+        _do_without(reason)
+    try:
+        machine = Machine(tmp_path_factory.getbasetemp())
+    except Impossible as error:
+        _do_without(str(error))
+    yield machine
+    machine.end()
+
+
+@pytest.fixture
+def systemd(systemd_of_all: Machine) -> Iterator[Machine]:
+    """A systemd of the tests' own, with no unit of theirs."""
+    yield systemd_of_all
+    systemd_of_all.clean()
 
 
 @pytest.fixture(scope="session")

@@ -141,9 +141,11 @@ class Machine:
         self.folder = Path(tempfile.mkdtemp(prefix="argus-sd-"))
         self._group = _groups() / f"argus-test-{uuid.uuid4().hex[:8]}"
         self._spaces: subprocess.Popen[bytes] | None = None
+        self._units: dict[str, bool] = {}
         try:
             self._start(base or debian(), [ROOT, Path(sys.prefix), Path(sys.base_prefix), *shared])
             self._wait()
+            self._first_files = self._files()
         except BaseException:
             self.end()
             raise
@@ -221,9 +223,8 @@ class Machine:
     # --- units
 
     def write(self, unit: str, *lines: str, user: bool = False) -> None:
-        """`unit`: the name of its file, or a whole path."""
-        file = self.path(os.path.join(f"/etc/systemd/{'user' if user else 'system'}", unit).lstrip("/"))
-        file.parent.mkdir(parents=True, exist_ok=True)
+        self._units[unit] = user
+        file = self.path(f"etc/systemd/{'user' if user else 'system'}/{unit}")
         file.write_text("\n".join([*lines, ""]), encoding="utf-8")
         self.do("systemctl", *_whose(user), "daemon-reload")
 
@@ -243,7 +244,40 @@ class Machine:
             assert time.monotonic() < until, f"systemd does not notice that {unit} is dead"
             time.sleep(0.02)
 
+    def _files(self) -> set[Path]:
+        """Of units, and what masks them."""
+        folders = (self.path(f"etc/systemd/{whose}") for whose in ("system", "user"))
+        return {file for folder in folders for file in folder.iterdir() if file.is_symlink() or file.is_file()}
+
+    def freeze(self) -> None:
+        self.first.suspend()
+
+    def thaw(self) -> None:
+        self.first.resume()
+
+    def user_manager(self) -> None:
+        """Root's own manager, as if root were logged in."""
+        self.do("loginctl", "enable-linger", "root")
+        until = time.monotonic() + _LIMIT
+        while self.run("systemctl", "--user", "is-system-running").stdout.strip() != "running":
+            assert time.monotonic() < until, "there is no manager of root's own"
+            time.sleep(0.05)
+
     # --- the end
+
+    def clean(self) -> None:
+        """Without the units that were written; ends what they run."""
+        self.thaw()
+        for unit, user in self._units.items():
+            every = os.path.basename(unit).replace("@.", "@*.")  # of a template, all instances
+            self.run("systemctl", *_whose(user), "kill", "--signal=KILL", "--", every)
+            self.run("systemctl", *_whose(user), "stop", "--", every)
+        for file in self._files() - self._first_files:
+            file.unlink()
+        for user in set(self._units.values()):
+            self.do("systemctl", *_whose(user), "daemon-reload")
+            self.do("systemctl", *_whose(user), "reset-failed")
+        self._units.clear()
 
     def end(self) -> None:
         if self._spaces is not None:

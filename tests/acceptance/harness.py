@@ -233,9 +233,12 @@ class Argus:
 
     # --- the command
 
+    def words(self, *arguments: str) -> list[str]:
+        return [PROGRAM, *arguments]
+
     def cli(self, *arguments: str, env: dict[str, str] | None = None, timeout: float = 60.0) -> Ran:
         done = subprocess.run(
-            [PROGRAM, *arguments],
+            self.words(*arguments),
             cwd=self.folder,
             env={**self.env, **(env or {})},
             stdin=subprocess.DEVNULL,
@@ -247,7 +250,7 @@ class Argus:
 
     def background(self, *arguments: str, env: dict[str, str] | None = None) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [PROGRAM, *arguments],
+            self.words(*arguments),
             cwd=self.folder,
             env={**self.env, **(env or {})},
             stdin=subprocess.DEVNULL,
