@@ -71,6 +71,7 @@ CLAUDE = Need(program="claude", package="@anthropic-ai/claude-code", npm="2.1.32
 CODEX = Need(program="codex", package="@openai/codex", npm="0.166.0", partly=True)
 DOCKER = Need(program="dockerd", package="docker.io", partly=True)
 BUSYBOX = Need(program="busybox", package="busybox-static", partly=True)
+DEBOOTSTRAP = Need(program="debootstrap", package="debootstrap", partly=True)
 
 TIERS = (
     Tier("unit", "tests/unit", workers=2),
@@ -80,7 +81,7 @@ TIERS = (
         "acceptance",
         "tests/acceptance",
         workers=2,
-        needs=(POSTGRES, FAKETIME, CHROMIUM, TMUX, CLAUDE, CODEX, DOCKER, BUSYBOX),
+        needs=(POSTGRES, FAKETIME, CHROMIUM, TMUX, CLAUDE, CODEX, DOCKER, BUSYBOX, DEBOOTSTRAP),
     ),
     Tier("simulation", "tests/simulation"),
 )

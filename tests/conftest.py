@@ -6,10 +6,11 @@ from typing import NoReturn
 
 import pytest
 
-from tests import docker_engine, systemd_machine
+from tests import debian, docker_engine
+from tests.debian import Impossible
 from tests.docker_engine import Engine
 from tests.postgresql import Server, find_programs
-from tests.systemd_machine import Impossible, Machine
+from tests.systemd_machine import Machine
 
 
 def _do_without(reason: str) -> NoReturn:
@@ -37,7 +38,7 @@ def docker(docker_engine_of_all: Engine) -> Iterator[Engine]:
 
 @pytest.fixture(scope="session")
 def systemd_of_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
-    reason = systemd_machine.missing()
+    reason = debian.missing()
     if reason:
         _do_without(reason)
     try:

@@ -1,14 +1,12 @@
 """A systemd of the tests' own: the first process of a Debian in namespaces of its own. Only the network is shared.
 
-The Debian is made once by debootstrap and kept as a file in .venv; each systemd gets a copy of it in memory. Everything
-ends with the namespaces, whatever runs in them. The installed `argus` is there too, at its place of outside.
+Each gets a copy of the Debian in memory. Everything ends with the namespaces, whatever runs in them. The installed
+`argus` is there too, at its place of outside.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -20,23 +18,10 @@ from pathlib import Path
 import psutil
 
 from argus.host.seam import Ran
+from tests.debian import SBIN, Impossible, environ, kept
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = "systemd,systemd-sysv,dbus,dbus-user-session,libpam-systemd,python3"
-"""python3 for the libraries that any Python needs, and for an Argus that runs on Debian's own."""
 _LIMIT = 60.0
-_BUILDING = 300.0
-_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-
-# In memory: nothing is synced to a disk, and what an interrupted one leaves goes with the namespace.
-_BUILD = r"""
-set -e
-mount -t tmpfs -o mode=755 none "$1"
-debootstrap --variant=minbase --include="$2" "$3" "$1"
-cd "$1"
-rm -rf var/cache/apt/* var/lib/apt/lists/* usr/share/doc/* usr/share/man/* usr/share/locale/*
-tar -cf "$4" .
-"""
 
 # Without what reaches beyond the namespaces: settings and modules of the kernel, and the package index. And without
 # what empties /tmp, where folders of outside are.
@@ -80,70 +65,15 @@ exec env -i container=argus-test PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/
 """
 
 
-class Impossible(Exception):
-    """Why there can be no systemd here."""
-
-
-def missing() -> str:
-    """What is not here; empty when everything is. Only making the first one can tell whether the mirror answers."""
-    if sys.platform != "linux" or os.geteuid() != 0:
-        return "a systemd of the tests' own needs root on Linux"
-    path = os.pathsep.join([os.environ.get("PATH", os.defpath), _PATH])
-    for program, package in (("debootstrap", "debootstrap"), ("unshare", "util-linux"), ("pivot_root", "mount")):
-        if shutil.which(program, path=path) is None:
-            return f"{program} is missing (Debian: apt-get install {package})"
-    return "" if _release() else "the tests do not know which Debian this machine is"
-
-
-def debian() -> Path:
-    """The file with the Debian: the kept one, or one that is made now, within five minutes."""
-    kept = Path(sys.prefix) / f"systemd-{_release()}-{platform.machine()}.tar"
-    # Another worker may be making it.
-    with kept.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not kept.exists():
-            _build(kept)
-    return kept
-
-
-def _build(kept: Path) -> None:
-    new = kept.with_suffix(".new")
-    with tempfile.TemporaryDirectory(prefix="argus-debian-") as folder, tempfile.TemporaryFile() as said:
-        words = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", _BUILD, "sh"]
-        try:
-            subprocess.run(
-                [*words, folder, PACKAGES, _release(), str(new)],
-                env={**os.environ, "PATH": f"{os.environ.get('PATH', os.defpath)}:{_PATH}"},
-                stdin=subprocess.DEVNULL,
-                stdout=said,
-                stderr=said,
-                timeout=_BUILDING,
-                check=True,
-            )
-        except (OSError, subprocess.SubprocessError) as error:
-            said.seek(0)
-            last = said.read().decode(errors="replace").strip().splitlines()[-3:]
-            raise Impossible(f"debootstrap made no Debian: {error}; {' '.join(last)}") from error
-        new.replace(kept)
-
-
-def _release() -> str:
-    """The machine's own: its Python has to run there."""
-    try:
-        return platform.freedesktop_os_release().get("VERSION_CODENAME", "")
-    except OSError:
-        return ""
-
-
 class Machine:
     def __init__(self, *shared: Path, base: Path | None = None) -> None:
         """`shared`: folders that are the same inside and outside; `base`: another Debian than this machine's."""
-        self.folder = Path(tempfile.mkdtemp(prefix="argus-sd-"))
         self._group = _groups() / f"argus-test-{uuid.uuid4().hex[:8]}"
+        self.folder = Path(tempfile.mkdtemp(prefix="argus-sd-"))
         self._spaces: subprocess.Popen[bytes] | None = None
         self._units: dict[str, bool] = {}
         try:
-            self._start(base or debian(), [ROOT, Path(sys.prefix), Path(sys.base_prefix), *shared])
+            self._start(base or kept(), [ROOT, Path(sys.prefix), Path(sys.base_prefix), *shared])
             self._wait()
             self._first_files = self._files()
         except BaseException:
@@ -164,7 +94,7 @@ class Machine:
         with (self.folder / "log").open("wb") as log:
             self._spaces = subprocess.Popen(
                 ["sh", "-c", enter, "sh", str(self._group), *spaces, *inside],
-                env={**os.environ, "PATH": f"{os.environ.get('PATH', os.defpath)}:{_PATH}"},
+                env=environ(),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -204,11 +134,9 @@ class Machine:
         return [*enter, "env", f"--chdir={folder}", *command]
 
     def run(self, *command: str) -> subprocess.CompletedProcess[str]:
-        environ = {"PATH": _PATH, "XDG_RUNTIME_DIR": "/run/user/0"}
+        told = {"PATH": SBIN, "XDG_RUNTIME_DIR": "/run/user/0"}
         words = self.words("/", *command)
-        return subprocess.run(
-            words, env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_LIMIT
-        )
+        return subprocess.run(words, env=told, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_LIMIT)
 
     def said(self, *command: str) -> Ran:
         """As Argus hears it: errors too."""

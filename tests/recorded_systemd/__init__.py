@@ -95,8 +95,8 @@ CASES = (
     Case("unknown", "unknown.service", _DOWN, "systemd says not-found", (), restarts=False),
     Case("masked", "masked.service", _DOWN, "systemd says masked", (), ("mask",), restarts=False),
     Case(
-        "masked-while-it-runs", "masked-late.service", _UP, "active (running), masked", steps=("start", "remove", "mask"),
-        restarts=False,
+        "masked-while-it-runs", "masked-late.service", _UP, "active (running), masked",
+        steps=("start", "remove", "mask"), restarts=False,
     ),
     Case(
         "removed-while-it-runs", "removed.service", _UP, "active (running), not-found", steps=("start", "remove"),
