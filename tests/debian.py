@@ -44,6 +44,8 @@ def missing() -> str:
     for program, package in (("debootstrap", "debootstrap"), ("unshare", "util-linux"), ("pivot_root", "mount")):
         if shutil.which(program, path=path) is None:
             return f"{program} is missing (Debian: apt-get install {package})"
+    if not any(line.split()[4] == "/" for line in Path("/proc/self/mountinfo").read_text().splitlines()):
+        return "a systemd of the tests' own cannot take the place of a root that is no mount (this is a chroot)"
     return "" if _release() else "the tests do not know which Debian this machine is"
 
 

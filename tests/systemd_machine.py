@@ -68,7 +68,7 @@ exec env -i container=argus-test PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/
 class Machine:
     def __init__(self, *shared: Path, base: Path | None = None) -> None:
         """`shared`: folders that are the same inside and outside; `base`: another Debian than this machine's."""
-        self._group = _groups() / f"argus-test-{uuid.uuid4().hex[:8]}"
+        self._group = _groups() / f"argus-systemd-{uuid.uuid4().hex[:8]}"
         self.folder = Path(tempfile.mkdtemp(prefix="argus-sd-"))
         self._spaces: subprocess.Popen[bytes] | None = None
         self._units: dict[str, bool] = {}
