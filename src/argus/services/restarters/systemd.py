@@ -38,7 +38,7 @@ def systemctl(*words: str, user: bool) -> list[str]:
 class SystemdRestarter(Section):
     systemd: Unit = Field(description="The unit.")
     user: bool = Field(default=False, strict=True, description="It is a unit of the user's own.")
-    timeout: PositiveDuration = lasting("60s", "How long it may take.")
+    timeout: PositiveDuration = lasting("2m", "How long it may take; a unit has 90 s to stop unless it says otherwise.")
 
     def target(self, service: str) -> str:
         return self.systemd
