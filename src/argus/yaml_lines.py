@@ -1,4 +1,7 @@
-"""YAML as people mean it: every value remembers its line, no key stands twice, and `on`, `no` and `22:22` stay text."""
+"""YAML as people mean it: every value remembers its line, no key stands twice, and `on`, `no` and `22:22` stay text.
+
+Anchors and merge keys (`<<: *base`) work; what came by a merge has the line where it is written.
+"""
 
 from __future__ import annotations
 
@@ -112,41 +115,81 @@ _VALUES: dict[str, Callable[[str], Any]] = {
 }
 
 
+_Keys = dict[str, tuple[yaml.ScalarNode, yaml.Node]]
+
+
 class _Build:
     def __init__(self, lines: dict[Path, int], problems: list[Problem]) -> None:
         self._lines = lines
         self._problems = problems
         self._nodes = 0
+        self._told: set[int] = set()
 
     def value(self, node: yaml.Node, path: Path, depth: int) -> Any:
         line = node.start_mark.line + 1
         self._lines.setdefault(path, line)
-        self._nodes += 1
-        if self._nodes > _NODES or depth > _DEPTH:
-            raise Broken([Problem(path, line, "the file is too large or too deep once its aliases are resolved")])
+        self._count(path, line, depth)
         if isinstance(node, yaml.MappingNode):
             return dict(self._pairs(node, path, depth))
         if isinstance(node, yaml.SequenceNode):
             return [self.value(item, (*path, place), depth + 1) for place, item in enumerate(node.value)]
         return self._scalar(node, path, line)
 
+    def _count(self, path: Path, line: int, depth: int) -> None:
+        self._nodes += 1
+        if self._nodes > _NODES or depth > _DEPTH:
+            raise Broken([Problem(path, line, "the file is too large or too deep once its aliases are resolved")])
+
     def _pairs(self, node: yaml.MappingNode, path: Path, depth: int) -> Iterator[tuple[str, Any]]:
+        for key_node, value_node in self._keys(node, path, depth, ()).values():
+            here = (*path, str(key_node.value))
+            self._lines[here] = key_node.start_mark.line + 1
+            yield str(key_node.value), self.value(value_node, here, depth + 1)
+
+    def _keys(self, node: yaml.MappingNode, path: Path, depth: int, within: tuple[int, ...]) -> _Keys:
+        """Each key once, with the nodes it comes from. A mapping's own keys go before what it merges."""
+        # What is wrong in a mapping that many merge is wrong once.
+        problems = [] if id(node) in self._told else self._problems
+        self._told.add(id(node))
         seen: dict[str, int] = {}
+        own: _Keys = {}
+        merged: _Keys = {}
+        order: list[str] = []
         for key_node, value_node in node.value:
             line = key_node.start_mark.line + 1
             if not isinstance(key_node, yaml.ScalarNode):
-                self._problems.append(Problem(path, line, "a key is text, not a list or a mapping"))
+                problems.append(Problem(path, line, "a key is text, not a list or a mapping"))
                 continue
             key = str(key_node.value)
-            here = (*path, key)
             if key in seen:
-                self._problems.append(
-                    Problem(here, line, f"the key stands twice, first in line {seen[key]}; keep one of them")
-                )
+                message = f"the key stands twice, first in line {seen[key]}; keep one of them"
+                problems.append(Problem((*path, key), line, message))
                 continue
             seen[key] = line
-            self._lines[here] = line
-            yield key, self.value(value_node, here, depth + 1)
+            if key == "<<" and not key_node.style:
+                merged = self._merged(value_node, path, depth, (*within, id(node)))
+                order += merged
+            else:
+                own[key] = (key_node, value_node)
+                order.append(key)
+        return {key: own[key] if key in own else merged[key] for key in order}
+
+    def _merged(self, node: yaml.Node, path: Path, depth: int, within: tuple[int, ...]) -> _Keys:
+        several = node.value if isinstance(node, yaml.SequenceNode) else [node]
+        found: _Keys = {}
+        for one in several:
+            line = one.start_mark.line + 1
+            if not isinstance(one, yaml.MappingNode):
+                message = "only a mapping can be merged, or a list of mappings"
+                self._problems.append(Problem((*path, "<<"), line, message))
+                continue
+            if id(one) in within or depth + len(within) > _DEPTH:
+                raise Broken([Problem((*path, "<<"), line, "a mapping is merged into itself, or merges are too deep")])
+            for key, nodes in self._keys(one, path, depth, within).items():
+                # What is merged and merged again costs time without being a value of its own.
+                self._count(path, line, depth)
+                found.setdefault(key, nodes)
+        return found
 
     def _scalar(self, node: yaml.Node, path: Path, line: int) -> Any:
         text, tag = str(node.value), node.tag.removeprefix("tag:yaml.org,2002:")

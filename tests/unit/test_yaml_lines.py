@@ -25,7 +25,7 @@ from argus.yaml_lines import Broken, Problem, dotted, error, parse
         pytest.param("2026-02-17", "2026-02-17", id="a-date-stays-text"),
         pytest.param(".inf", ".inf", id="infinity-stays-text"),
         pytest.param(".nan", ".nan", id="not-a-number-stays-text"),
-        pytest.param("<<", "<<", id="a-merge-key-stays-text"),
+        pytest.param("<<", "<<", id="a-merge-sign-that-is-no-key-stays-text"),
         pytest.param("=", "=", id="the-value-key-stays-text"),
         pytest.param("30s", "30s", id="a-duration-is-text"),
         pytest.param('"true"', "true", id="what-is-quoted-is-text"),
@@ -156,8 +156,65 @@ def test_aliases_may_be_used():
 
 
 @pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        pytest.param("<<: *b", {"x": 1, "y": 2}, id="all-of-it"),
+        pytest.param("<<: *b\n  y: 3", {"x": 1, "y": 3}, id="own-keys-after-it-win"),
+        pytest.param("y: 3\n  <<: *b", {"y": 3, "x": 1}, id="own-keys-before-it-win"),
+        pytest.param("<<: [*b, *c]", {"x": 1, "y": 2, "z": 9}, id="of-several-the-first-wins"),
+        pytest.param("<<: [*c, *b]", {"x": 7, "z": 9, "y": 2}, id="of-several-the-first-wins-the-other-way"),
+        pytest.param("<<: {x: 5}", {"x": 5}, id="a-mapping-written-there"),
+        pytest.param("<<: *d", {"x": 7, "z": 9, "w": 0}, id="what-merges-can-be-merged"),
+        pytest.param('"<<": 1', {"<<": 1}, id="a-quoted-sign-is-a-key-like-any-other"),
+        pytest.param("<<: {}", {}, id="nothing"),
+    ],
+)
+def test_a_merge_takes_over_the_keys_that_are_not_there(text: str, value: object):
+    base = "b: &b {x: 1, y: 2}\nc: &c {x: 7, z: 9}\nd: &d {<<: *c, w: 0}\n"
+    document = parse(f"{base}e:\n  {text}\n")
+    assert document.value["e"] == value
+    assert list(document.value["e"]) == list(value)  # type: ignore[call-overload]
+    assert document.problems == []
+
+
+def test_what_came_by_a_merge_has_the_line_where_it_is_written():
+    document = parse("b: &b\n  x: 1\n  in:\n    deep: 2\nc:\n  own: 3\n  <<: *b\n  x: 4\n")
+    lines = {dotted(path): line for path, line in document.lines.items() if path[:1] == ("c",)}
+    assert lines == {"c": 5, "c.own": 6, "c.x": 8, "c.in": 3, "c.in.deep": 4}
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        pytest.param("a: 1\n<<: 3\n", [("<<", 2)], id="a-number"),
+        pytest.param("a: 1\nb:\n  <<: [{x: 1}, y]\n", [("b.<<", 3)], id="a-text-among-mappings"),
+        pytest.param("b: &b {x: 1}\nc:\n  <<: *b\n  <<: *b\n", [("c.<<", 4)], id="two-merges"),
+        pytest.param("b: &b {x: 1, x: 2}\nc: {<<: *b}\nd: {<<: *b}\n", [("b.x", 1)], id="told-once"),
+    ],
+)
+def test_a_merge_that_cannot_be_is_a_problem_with_its_place(text: str, places: list[tuple[str, int]]):
+    assert [(dotted(one.path), one.line) for one in parse(text).problems] == places
+
+
+def merges(count: int) -> str:
+    return "a0: &a0 {k0: 0}\n" + "".join(f"a{one}: &a{one} {{<<: *a{one - 1}, k{one}: 0}}\n" for one in range(1, count))
+
+
+def test_merges_of_merges_are_read():
+    assert len(parse(merges(50)).value["a49"]) == 50
+
+
+@pytest.mark.parametrize(
     "text",
     [
+        pytest.param("a: &a {<<: *a}\n", id="a-mapping-merged-into-itself"),
+        pytest.param("a: &a {b: 1, <<: [{c: 1, <<: *a}]}\n", id="a-mapping-merged-into-itself-by-another"),
+        pytest.param(merges(200), id="a-chain-without-end"),
+        pytest.param(
+            "a: &a {" + ", ".join(f"k{one}: 0" for one in range(2000)) + "}\n"
+            "b: &b {<<: [" + ", ".join(["*a"] * 2000) + "]}\n",
+            id="four-million-keys",
+        ),
         pytest.param(bomb(9), id="ten-to-the-ninth-values-from-five-hundred-bytes"),
         pytest.param("a: &a [*a]\n", id="a-list-that-holds-itself"),
         pytest.param("a: &a {b: *a}\n", id="a-mapping-that-holds-itself"),

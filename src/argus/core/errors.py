@@ -183,7 +183,7 @@ ACTIONS: dict[str, str] = {
     "read_incident": "Read what was seen and done: argus explain INCIDENT.",
     "read_logs": "Read its logs.",
     "read_openapi": "Read what is accepted: GET /openapi.json.",
-    "read_schema": "Read what is accepted: argus schema argus.",
+    "read_schema": "Read what is accepted: argus schema argus, or argus schema e2e.",
     "read_status": "Read the present state: argus status.",
     "read_topology": "Read the topology in the details.",
     "remove_by_hand": "Look at the named resource and remove it by hand.",
