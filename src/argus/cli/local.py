@@ -149,9 +149,13 @@ def _write_config(path: Path, text: str) -> None:
 
 @click.command()
 @click.argument("file", required=False)
+@click.option("--e2e", is_flag=True, help="Check a test environment; a file called e2e.yaml is taken for one anyway.")
 @_json
-def check(file: str | None, as_json: bool) -> None:
+def check(file: str | None, e2e: bool, as_json: bool) -> None:
     """Check a configuration file, without a daemon: everything that is wrong with it, at once."""
+    if e2e or (file is not None and Path(file).name in ("e2e.yaml", "e2e.yml")):
+        _check_environment(file, as_json)
+        return
     from argus import config as configuration
     from argus import startup
     from argus.core.redact import Redactor
@@ -173,11 +177,46 @@ def check(file: str | None, as_json: bool) -> None:
     click.echo(f"{where}: good, {len(loaded.health.services)} services, autonomy {loaded.autonomy.value}")
 
 
+def _check_environment(file: str | None, as_json: bool) -> None:
+    import secrets
+
+    from argus.core.clock import SystemClock
+    from argus.environments.e2e import loading
+    from argus.yaml_lines import dotted
+
+    here = Path.cwd()
+    chance, now = secrets.token_hex(), SystemClock().wall()
+    loaded = loading.load(here, file=file, environ=os.environ, working=here, now=now, seed=chance)
+    if as_json:
+        said = {
+            "file": str(loaded.file),
+            "services": [service.name for service in loaded.services],
+            "mocks": list(loaded.mocks),
+            "suites": [suite.id for suite in loaded.suites],
+            "warnings": [warning.public() for warning in loaded.warnings],
+            "notices": list(loaded.notices),
+        }
+        click.echo(json.dumps({"valid": True, **said}))
+        return
+    for warning in loaded.warnings:
+        place = f"{loaded.file}:{warning.line}: {dotted(warning.path)}: " if warning.path else ""
+        click.echo(f"warning: {place}{warning.message}")
+    for notice in loaded.notices:
+        click.echo(f"notice: {notice}")
+    counts = f"{len(loaded.services)} services, {len(loaded.mocks)} mocks, {len(loaded.suites)} suites"
+    click.echo(f"{loaded.file}: good, {counts}")
+
+
 @click.command()
-@click.argument("which", type=click.Choice(["argus"]), default="argus")
+@click.argument("which", type=click.Choice(["argus", "e2e"]), default="argus")
 @_json
 def schema(which: str, as_json: bool) -> None:
-    """Print the JSON Schema of a configuration file, for editors and agents."""
+    """Print the JSON Schema of a configuration file, for editors and agents: of argus.yaml, or of an e2e.yaml."""
+    if which == "e2e":
+        from argus.environments.e2e import model
+
+        click.echo(json.dumps(model.json_schema(), indent=2))
+        return
     from argus import config as configuration
 
     click.echo(json.dumps(configuration.json_schema(), indent=2))

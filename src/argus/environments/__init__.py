@@ -1,0 +1,1 @@
+"""Docker test environments: what an `e2e.yaml` describes, brought up and kept up."""
