@@ -97,7 +97,10 @@ def json_schema() -> dict[str, Any]:
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **bare_schema()}
     for one in (schema, *schema["$defs"].values()):
         for key, field in one.get("properties", {}).items():
-            one["properties"][key] = _as_written(field, optional=key not in one.get("required", ()))
+            # Where a key and its section are described alike, pydantic says it once, at the section.
+            elsewhere = schema["$defs"].get(field.get("$ref", "").rpartition("/")[2], {})
+            described = {"description": elsewhere.get("description"), **field} if elsewhere else field
+            one["properties"][key] = _as_written(described, optional=key not in one.get("required", ()))
     return schema
 
 
