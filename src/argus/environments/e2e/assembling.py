@@ -66,5 +66,9 @@ def moved_to(made: Environment, moved: Moved, followed: Mapping[str, Mapping[str
         )
         for one in made.services
     )
-    mocks = {name: mock.model_copy(update={"port": taken(name, mock.port)}) for name, mock in made.mocks.items()}
+    # Containers reach a mock where they always did, whatever port it has on the host.
+    mocks = {
+        name: mock.model_copy(update={"port": taken(name, mock.port), "container_port": mock.inside})
+        for name, mock in made.mocks.items()
+    }
     return replace(made, services=tuple(services), mocks=mocks)

@@ -27,9 +27,9 @@ def make(written: Any, tree: Any, variables: Variables) -> list[Renamed]:
             value = variables.look_up(one, place)
             return None if value is None else names.part(value, lower=lower)
 
-        made = resolve(text, look_up, place=repr(path))
-        # Nothing may be left of a variable: `-{{env.X}}` would not begin as a name does, `{{env.X}}-` not end so.
-        for better in (made, made.strip("-."), made.strip("-.")[:200].rstrip("-.")):
+        # Nothing may be left of a variable: `-shop` would not begin as a name does.
+        made = (resolve(text, look_up, place=repr(path)) or "").strip("-.")
+        for better in (made, made[:200].rstrip("-.")):
             if is_legal(better):
                 places.at(tree, path[:-1])[path[-1]] = better
                 renamed.append((path, better))

@@ -86,7 +86,7 @@ def _first_ports(tree: Any, variables: Variables) -> tuple[published.Port, ...]:
     ports = first.section("container").get("ports") if first else None
     text = ports[0] if isinstance(ports, list) and ports else None
     try:
-        return published.read(resolve(text, variables.look_up)) if isinstance(text, str) else ()
+        return published.read(resolve(text, variables.look_up) or "") if isinstance(text, str) else ()
     except ValueError:
         return ()
 

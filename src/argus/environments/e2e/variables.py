@@ -62,8 +62,8 @@ def resolve(
     *,
     place: str = "",
     most: int = _LONGEST_VALUE,
-) -> str:
-    """Where the result would be longer than `most`, the text stays as it is written."""
+) -> str | None:
+    """None where the result would be longer than `most`."""
     if "{{" not in text:
         return text
     parts: list[str] = []
@@ -73,13 +73,14 @@ def resolve(
         parts += [text[end : found.start()], found[0] if value is None else value]
         size += len(parts[-1])
         end = found.end()
-        if size > most:
-            return text
+        if size > max(0, most):
+            return None
     return "".join([*parts, text[end:]])
 
 
 def settled(written: Mapping[str, tuple[Path, str]], variables: Variables) -> dict[str, str]:
-    """The values of `vars`, which may refer to each other. Those that do so in a circle have none."""
+    """The values of `vars`, which may refer to each other. Those that do so in a circle, or that
+    grow without end, have none."""
     waiting = {name: set(_config_names(text)) & written.keys() for name, (_, text) in written.items()}
     users: dict[str, list[str]] = {}
     for name, others in waiting.items():
@@ -95,7 +96,9 @@ def settled(written: Mapping[str, tuple[Path, str]], variables: Variables) -> di
     while ready:
         name = ready.popleft()
         path, text = written[name]
-        done[name] = resolve(text, look_up, place=repr(path))
+        value = resolve(text, look_up, place=repr(path))
+        if value is not None:
+            done[name] = value
         for user in users.get(name, ()):
             waiting[user].discard(name)
             if not waiting[user]:
@@ -142,10 +145,11 @@ def _tree(value: Any, path: Path, variables: Variables, made: Substituted) -> An
             made.unresolved.setdefault(path, []).append(name)
         return found
 
-    text = resolve(value, look_up, place=repr(path), most=max(0, made.left))
+    text = resolve(value, look_up, place=repr(path), most=made.left)
+    if text is None:
+        made.too_large = made.too_large or path
+        return value
     made.left -= len(text)
-    if made.left <= 0 and made.too_large is None:
-        made.too_large = path
     return text
 
 
