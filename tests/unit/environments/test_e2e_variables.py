@@ -121,6 +121,15 @@ def test_config_comes_from_the_vars_of_lists_and_of_mappings_and_the_last_one_ho
         assert [one.vars["x"] for one in loaded.services] == ["1", "2"]
 
 
+def test_the_vars_of_service_count_also_where_services_go_before_it(tmp_path: Path):
+    written = project(
+        service=service("a", vars={"x": "1", "y": "1"}),
+        services=[service("b", name="b", vars={"y": "2"})],
+        network={"name": "n-{{config.x}}-{{config.y}}"},
+    )
+    assert load(tmp_path, written).network == "n-1-2"
+
+
 @pytest.mark.parametrize(
     ("key", "value", "read"),
     [
