@@ -73,6 +73,20 @@ def test_a_chain_of_thousands_is_followed_without_recursion():
     assert len(checks.circles({**chain, "5000": ("0",)})[0]) == 5001
 
 
+def test_a_file_that_is_wrong_everywhere_is_judged_in_bounds(tmp_path: Path):
+    names = [f"s{one}" for one in range(3000)]
+    services = {
+        name: {"dependsOn": [names[(place + 1) % 3000], *names[:5], f"t{place}"]} for place, name in enumerate(names)
+    }
+    error = refused(tmp_path, {"services": services, **{f"servic{one}": 1 for one in range(2000)}})
+    assert len(error.details["errors"]) == len(error.details["warnings"]) == 100
+    assert len(str(error.details)) < 100_000
+    many = project(service=service(), repos=[{"name": "{{env.NONE}}"}] * 2000)
+    assert len(load(tmp_path, many).warnings) == 501
+    many["service"]["container"]["ports"] = ["1-100:1-100"] * 1001
+    assert [path for path, _ in places(refused(tmp_path, many))] == ["service.container.ports"]
+
+
 @given(st.dictionaries(st.sampled_from("abcdef"), st.lists(st.sampled_from("abcdef"), max_size=3).map(tuple)))
 def test_there_is_a_circle_exactly_where_no_order_exists(depends: dict[str, tuple[str, ...]]):
     left = dict(depends)

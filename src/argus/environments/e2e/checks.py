@@ -12,6 +12,11 @@ from typing import Any
 from argus.environments.e2e import names, places
 from argus.environments.e2e.places import Path, Placed
 
+_HINTS = 20
+"""Looking for a name that is close takes time; a file with more mistakes than this has another one."""
+_CIRCLES = 20
+_SHOWN = 50
+
 Said = tuple[Path, str]
 LineOf = Callable[[Path], int | None]
 
@@ -48,24 +53,27 @@ def _illegal(services: list[Placed], mocks: list[Placed]) -> Iterator[Said]:
 def _dependencies(services: list[Placed]) -> Iterator[Said]:
     depends: dict[str, tuple[str, ...]] = {}
     where: dict[str, Path] = {}
-    known = [one.name for one in services if one.name is not None]
+    known = dict.fromkeys(one.name for one in services if one.name is not None)
+    hints = _HINTS
     for one in services:
         several = one.value.get("dependsOn")
         others = [other for other in several if isinstance(other, str)] if isinstance(several, list) else []
         for place, other in enumerate(several if isinstance(several, list) else ()):
             if isinstance(other, str) and other not in known:
-                close = difflib.get_close_matches(other, known, n=1)
+                close = difflib.get_close_matches(other[:100], list(known)[:1000], n=1) if hints > 0 else []
+                hints -= 1
                 hint = f'; did you mean "{close[0]}"?' if close else ""
                 yield (*one.path, "dependsOn", place), f"there is no service of this name{hint}"
         if one.name is not None and one.name not in depends:
             depends[one.name] = tuple(other for other in others if other in known)
             where[one.name] = (*one.path, "dependsOn")
     for ring in circles(depends):
-        yield where[ring[0]], f"the services wait for each other in a circle: {' -> '.join([*ring, ring[0]])}"
+        way = [*ring, ring[0]] if len(ring) <= _SHOWN else [*ring[:_SHOWN], f"… ({len(ring)} services)", ring[0]]
+        yield where[ring[0]], f"the services wait for each other in a circle: {' -> '.join(way)}"
 
 
 def circles(depends: dict[str, tuple[str, ...]]) -> list[list[str]]:
-    """Each circle once, from the service that stands first. Without recursion: a chain may be long."""
+    """Each circle once, the first twenty. Without recursion: a chain may be long."""
     found: list[list[str]] = []
     done: set[str] = set()
     for start in depends:
@@ -79,6 +87,8 @@ def circles(depends: dict[str, tuple[str, ...]]) -> list[list[str]]:
             elif other in trail:
                 way = list(trail)
                 found.append(way[way.index(other) :])
+                if len(found) == _CIRCLES:
+                    return found
             elif other not in done:
                 trail[other] = iter(depends.get(other, ()))
     return found

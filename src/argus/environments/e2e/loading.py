@@ -31,6 +31,8 @@ from argus.environments.e2e.source import Source
 from argus.environments.e2e.variables import Substituted, Variables, resolve, settled, substitute
 from argus.yaml_lines import Document, Problem
 
+_WARNINGS = 500
+
 
 def load(
     project: File,
@@ -152,8 +154,10 @@ def _warnings(
     said += paths.missing(found)
     if document.value.get("service") is not None and document.value.get("services"):
         said.append((("service",), "not used: `services` goes before it"))
-    several_at = [Problem(path, document.line(path), message) for path, message in said]
-    return (*opened.warnings, *sorted(several_at, key=lambda problem: problem.line or 0))
+    found_at = [Problem(path, document.line(path), message) for path, message in said]
+    found_at.sort(key=lambda problem: problem.line or 0)
+    more = [Problem((), None, f"and {len(found_at) - _WARNINGS} more warnings")] if len(found_at) > _WARNINGS else []
+    return (*opened.warnings, *found_at[:_WARNINGS], *more)
 
 
 def _notices(config: E2E) -> tuple[str, ...]:

@@ -58,6 +58,9 @@ def _message(one: ErrorDetails) -> str:
     kind, text = one["type"], str(one["msg"])
     if kind == "literal_error":
         return f"must be {one['ctx']['expected']}"
+    if kind in ("too_long", "too_short"):
+        bound = "at most {max_length}" if kind == "too_long" else "at least {min_length}"
+        return f"has {bound.format(**one['ctx'])} entries"
     if kind == "value_error":
         return text.removeprefix("Value error, ")
     return _EXPECTED.get(kind, text[0].lower() + text[1:])

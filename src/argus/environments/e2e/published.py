@@ -11,7 +11,7 @@ _ADDRESS = r"\[[0-9A-Fa-f:.]+\]|[0-9]+(?:\.[0-9]+){3}"
 _FORM = re.compile(
     rf"(?:(?P<address>{_ADDRESS}):)?(?:(?P<host>{_RANGE}):)?(?P<inside>{_RANGE})(?:/(?P<protocol>[A-Za-z]+))?"
 )
-_MOST = 1000
+_MOST = 100
 SCHEMA = {
     "type": "string",
     "pattern": rf"^(({_ADDRESS}):)?({_RANGE}:)?{_RANGE}(/(tcp|udp|sctp))?$",

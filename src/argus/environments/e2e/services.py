@@ -56,8 +56,9 @@ class Container(Part):
 
     name: ContainerName = Field(description="The container's name.")
     ports: tuple[Published, ...] = Field(
+        max_length=1000,
         description='What is reached from outside, as "HOST:CONTAINER", "ADDRESS:HOST:CONTAINER/PROTOCOL", or one '
-        "port that is the same on both sides. Setup takes another host port where this one is taken."
+        "port that is the same on both sides. Setup takes another host port where this one is taken.",
     )
     environment: dict[str, Text] = Field(default_factory=dict, description="Its environment variables.")
     volumes: tuple[Mount, ...] = Field(

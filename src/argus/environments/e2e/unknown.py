@@ -5,15 +5,19 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 from functools import cache
+from itertools import islice
 from typing import Any
 
 from argus.environments.e2e import model
 from argus.environments.e2e.places import Path
 
+_MOST = 500
+"""Looking for the key that was meant takes time, and nobody reads more."""
+
 
 def find(tree: Any) -> list[tuple[Path, str]]:
-    """Each with what is to be said of it."""
-    return list(_walk(tree, (), [_schema()]))
+    """Each with what is to be said of it, the first hundreds."""
+    return list(islice(_walk(tree, (), [_schema()]), _MOST))
 
 
 @cache
@@ -56,5 +60,5 @@ def _forms(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _said(key: str, known: dict[str, Any]) -> str:
-    close = difflib.get_close_matches(key, list(known), n=1, cutoff=0.7)
+    close = difflib.get_close_matches(key[:100], list(known), n=1, cutoff=0.7)
     return "unknown key, left out" + (f'; did you mean "{close[0]}"?' if close else "")
