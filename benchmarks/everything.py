@@ -12,6 +12,7 @@ from benchmarks.work import (
     idle,
     journal,
     libraries,
+    many,
     paced,
     requests,
     respawn,
@@ -29,6 +30,7 @@ WORK: dict[str, Work] = {
     "idle": Work("idle", idle.measure),
     "checks": Work("checks", checks.measure),
     "paced": Work("paced", paced.measure),
+    "many": Work("many", many.measure),
     "breaker": Work("breaker", breaker.measure, packages=("circuitbreaker",)),
     "libraries": Work("libraries", libraries.measure),
 }

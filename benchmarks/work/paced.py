@@ -40,7 +40,7 @@ def argus(ports: list[int], seconds: float) -> dict[str, float]:
     return _run(work)
 
 
-def batched(ports: list[int], seconds: float) -> dict[str, float]:
+def batched(ports: list[int], seconds: float, rate: int = _RATE) -> dict[str, float]:
     """The floor: one wake-up a tick, and all checks of the tick together."""
 
     async def work() -> float:
@@ -49,7 +49,7 @@ def batched(ports: list[int], seconds: float) -> dict[str, float]:
             async with asyncio.TaskGroup() as group:
                 until = time.perf_counter() + seconds
                 while time.perf_counter() < until:
-                    for place in range(int(_RATE * _TICK)):
+                    for place in range(round(rate * _TICK)):
                         group.create_task(bare_checks.http(ports[place % len(ports)]))
                         made += 1
                     await asyncio.sleep(_TICK)
