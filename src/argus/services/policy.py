@@ -26,7 +26,7 @@ class Limits:
 def judge(health: Health, observation: Observation, limits: Limits) -> Health:
     """What one more reading means. Down is confirmed by consecutive failures, recovery by consecutive successes."""
     status = observation.seen.status
-    if _is_as_before(health, status):
+    if is_as_before(health, status):
         return replace(health, last=observation)  # nearly every reading is this one
     health = _flipped(replace(health, last=observation), observation, limits)
     if status is Status.DOWN:
@@ -44,7 +44,8 @@ def judge(health: Health, observation: Observation, limits: Limits) -> Health:
     return health if health.outage else _moved(health, status, observation.wall)
 
 
-def _is_as_before(health: Health, status: Status) -> bool:
+def is_as_before(health: Health, status: Status) -> bool:
+    """A reading that says once more what is known, of a service about which nothing is open."""
     return (
         status is health.status and status.alive and health.answers is True
         and not health.failures and not health.flips and health.outage is None

@@ -187,6 +187,8 @@ class Watch:
         try:
             observation = await self.probe(service)
             self._show(name, observation)
+            if self._reconciler.take_as_before(name, observation):
+                return
             done: asyncio.Future[Health] = asyncio.get_running_loop().create_future()
             self._queue.put_nowait(Observed(name, observation, done))
             # The next check of this service starts only when this reading is taken in: so the queue is bounded by

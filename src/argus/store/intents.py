@@ -17,6 +17,11 @@ class Intents:
         self._notes = notes
         self._undecided: list[tuple[str, Then]] = []
 
+    @property
+    def are_open(self) -> bool:
+        """Whether something may follow from a commit of which nobody knows yet."""
+        return bool(self._undecided)
+
     async def commit(self, *writes: Write, then: Then) -> None:
         """What must be on record before anything is done, and `then` what follows from it."""
         try:
