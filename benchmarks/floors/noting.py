@@ -1,4 +1,4 @@
-"""What is checked, and keeps a diary: `noting PORTS` answers HTTP on that many ports and notes when each path was asked.
+"""What is checked, and keeps a diary: `noting PORTS` answers HTTP on that many ports and notes each path's moments.
 
 GET /noted says all of it. A path that begins with /hang is taken and never answered.
 """

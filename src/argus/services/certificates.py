@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from argus.services import reports
 from argus.services.checks.base import Service
@@ -24,4 +23,4 @@ def news(
         return judged, ()
     told = {name: one.certificate for name, one in healths.items() if one.certificate is not None}
     report = reports.certificate_ends(service, expires, expires - wall)
-    return replace(judged, certificate=expires), (PutSetting(KEY, {**told, service.name: expires}), Append(report))
+    return judged._replace(certificate=expires), (PutSetting(KEY, {**told, service.name: expires}), Append(report))

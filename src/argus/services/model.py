@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 
 class Status(StrEnum):
@@ -85,9 +85,9 @@ class Flapping:
     """By the monotonic clock; after a restart of Argus, from that moment."""
 
 
-@dataclass(frozen=True, slots=True)
-class Health:
-    """One service, as it is judged now."""
+class Health(NamedTuple):
+    """One service, as it is judged now. A tuple, because every check makes another one: it takes a quarter of the time
+    of a dataclass that cannot be changed."""
 
     status: Status = Status.PENDING
     since: float = 0.0

@@ -90,20 +90,20 @@ class Planner:
         if judged.status is health.status or judged.status is Status.PENDING:
             return Plan(judged)
         if judged.status is health.recorded:
-            return Plan(replace(judged, since=health.since or judged.since))
+            return Plan(judged._replace(since=health.since or judged.since))
         before = health.recorded.value if health.recorded else None
         return Plan(
-            replace(judged, recorded=judged.status),
+            judged._replace(recorded=judged.status),
             (_condition(service, judged), Append(reports.state_changed(service, before, judged))),
         )
 
     def _down(self, service: Service, health: Health, judged: Health) -> Plan:
         fresh = health.outage is None
         outage = health.outage or self._new_outage(judged)
-        facts = self.facts(service, replace(judged, outage=outage))
+        facts = self.facts(service, judged._replace(outage=outage))
         decision = self._tools.decide(facts)
         if not fresh and isinstance(decision, Hold) and decision.gate is outage.gate:
-            return Plan(replace(judged, outage=outage))
+            return Plan(judged._replace(outage=outage))
         decided = policy.decided(outage, decision)
         verdict = self._verdict(service, decision, facts)
         report = (
@@ -113,10 +113,10 @@ class Planner:
         )
         writes: list[Write] = [_condition(service, judged)] if fresh else []
         writes += [outage_incident(service.name, decided), Append(report)]
-        health = replace(judged, outage=decided, recorded=Status.DOWN)
+        health = judged._replace(outage=decided, recorded=Status.DOWN)
         if isinstance(decision, Restart):
             act, intent = self.intend(service, decided.incident, "argus")
-            return Plan(replace(health, repair=act.id), (*writes, *intent), act)
+            return Plan(health._replace(repair=act.id), (*writes, *intent), act)
         return Plan(health, tuple(writes))
 
     def _verdict(self, service: Service, decision: Restart | Hold, facts: policy.Facts) -> dict[str, Any]:
@@ -136,19 +136,19 @@ class Planner:
         wall = self._tools.clock.wall()
         report = reports.recovered(service, outage, wall, restarted=outage.restarts > 0)
         return Plan(
-            replace(judged, outage=None, recorded=judged.status),
+            judged._replace(outage=None, recorded=judged.status),
             (_condition(service, judged), outage_incident(service.name, outage, closed=wall), Append(report)),
         )
 
     def _escalation(self, service: Service, judged: Health, outage: Outage, outcome: str) -> Plan:
         """Down after its restart: a person has to look, unless another restart is allowed."""
-        facts = self.facts(service, replace(judged, outage=outage))
+        facts = self.facts(service, judged._replace(outage=outage))
         decision = self._tools.decide(facts)
         if isinstance(decision, Restart) or outage.escalated:
-            return Plan(replace(judged, outage=outage))
+            return Plan(judged._replace(outage=outage))
         escalated = replace(outage, gate=decision.gate, escalated=True, told=True)
         report = reports.escalated(service, judged, escalated, facts.autonomy, outcome)
-        return Plan(replace(judged, outage=escalated), (outage_incident(service.name, escalated), Append(report)))
+        return Plan(judged._replace(outage=escalated), (outage_incident(service.name, escalated), Append(report)))
 
     def _flapping(self, service: Service, judged: Health) -> tuple[Health, tuple[Write, ...]]:
         """Announced when it begins and when it is over, whatever else the reading means."""
@@ -157,10 +157,10 @@ class Planner:
         if is_flapping and before is None:
             begun = Flapping(self._tools.new_id(), self._tools.clock.wall(), now)
             report = reports.flapping(service, begun, len(judged.flips), limits.flips_within)
-            return replace(judged, flapping=begun), (flapping_incident(service.name, begun), Append(report))
+            return judged._replace(flapping=begun), (flapping_incident(service.name, begun), Append(report))
         if before is not None and not is_flapping:
             closed = flapping_incident(service.name, before, closed=self._tools.clock.wall())
-            return replace(judged, flapping=None), (closed, Append(reports.settled(service, before, judged.status)))
+            return judged._replace(flapping=None), (closed, Append(reports.settled(service, before, judged.status)))
         return judged, ()
 
     # What a decision rests on.

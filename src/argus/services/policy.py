@@ -27,19 +27,19 @@ def judge(health: Health, observation: Observation, limits: Limits) -> Health:
     """What one more reading means. Down is confirmed by consecutive failures, recovery by consecutive successes."""
     status = observation.seen.status
     if is_as_before(health, status):
-        return replace(health, last=observation)  # nearly every reading is this one
-    health = _flipped(replace(health, last=observation), observation, limits)
+        return health._replace(last=observation)  # nearly every reading is this one
+    health = _flipped(health._replace(last=observation), observation, limits)
     if status is Status.DOWN:
         failures = health.failures + 1
         began = observation.at if health.failing_since is None else health.failing_since
-        health = replace(health, failures=failures, failing_since=began, successes=0)
+        health = health._replace(failures=failures, failing_since=began, successes=0)
         confirmed = failures >= limits.failures or health.outage is not None
         return _moved(health, Status.DOWN, observation.wall) if confirmed else health
     if status.alive:
         successes = health.successes + 1
         if health.outage is not None and successes < limits.successes:
-            return replace(health, successes=successes)
-        return _moved(replace(health, failures=0, failing_since=None, successes=0), status, observation.wall)
+            return health._replace(successes=successes)
+        return _moved(health._replace(failures=0, failing_since=None, successes=0), status, observation.wall)
     # Pending and unknown are honest: they neither confirm an outage nor end one.
     return health if health.outage else _moved(health, status, observation.wall)
 
@@ -61,7 +61,7 @@ def _flipped(health: Health, observation: Observation, limits: Limits) -> Health
     if health.answers is not None and health.answers is not status.alive:
         recent.append(observation.at)
     # One more than the limit says it already; a service that flips with every check fills no memory.
-    return replace(health, answers=status.alive, flips=tuple(recent[-limits.flips - 1 :]))
+    return health._replace(answers=status.alive, flips=tuple(recent[-limits.flips - 1 :]))
 
 
 def is_flapping(health: Health, limits: Limits, now: float) -> bool:
@@ -74,7 +74,7 @@ def is_flapping(health: Health, limits: Limits, now: float) -> bool:
 
 
 def _moved(health: Health, status: Status, wall: float) -> Health:
-    return health if status is health.status else replace(health, status=status, since=wall)
+    return health if status is health.status else health._replace(status=status, since=wall)
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,8 +72,8 @@ class Reconciler:
             await self._handle(message)
 
     def take_as_before(self, name: str, observation: Observation) -> bool:
-        """Takes a reading in at once that changes nothing, as nearly all do: a way through the queue is a quarter of
-        what judging costs. False when it has to go that way, behind what stands there."""
+        """Takes a reading in at once that changes nothing, as nearly all do: the way through the queue is a tenth of a
+        check. False when it has to go that way, behind what stands there."""
         health, seen = self.healths.get(name), observation.seen
         if (
             not self._is_waiting
@@ -88,7 +88,7 @@ class Reconciler:
             or not policy.is_as_before(health, seen.status)
         ):
             return False
-        self.healths[name] = replace(health, last=observation)
+        self.healths[name] = health._replace(last=observation)
         return True
 
     def budget_left(self) -> int:
@@ -128,7 +128,7 @@ class Reconciler:
     async def _observed(self, service: Service, observation: Observation) -> None:
         name, health = service.name, self.healths[service.name]
         if health.repair:
-            self.healths[name] = replace(health, last=observation)
+            self.healths[name] = health._replace(last=observation)
             return
         if observation.at < health.judged_from:
             return  # it looked at what was there before the restart
@@ -181,7 +181,7 @@ class Reconciler:
         outage = policy.decided(health.outage, decision) if health.outage else None
         act, intent = self._plans.intend(service, outage.incident if outage else None, by)
         writes = (*([outage_incident(service.name, outage)] if outage else []), *intent)
-        await self._carry_out(service.name, Plan(replace(health, outage=outage, repair=act.id), writes, act))
+        await self._carry_out(service.name, Plan(health._replace(outage=outage, repair=act.id), writes, act))
         return act.id
 
     async def _repaired(self, message: Repaired) -> None:
@@ -211,7 +211,7 @@ class Reconciler:
             return None  # taken out of the configuration meanwhile: the act gets its outcome, and that is all
         service = self.services[name]
         # What our own restart changed is no flip: a crash loop runs into the budget, and is not called flapping.
-        health = replace(self.healths[name], repair=None, judged_from=observation.at, answers=None)
+        health = self.healths[name]._replace(repair=None, judged_from=observation.at, answers=None)
         judged = policy.judge(health, observation, self._plans.limits(service))
         return self._plans.repaired(service, health, judged, outcome)
 
@@ -254,7 +254,7 @@ class Reconciler:
             del self.healths[name]
         for name in change.changed:
             # Judged afresh; but its outage goes on, or a small change of the file would refill what it may do in it.
-            fresh = replace(self.healths[name], failures=0, failing_since=None, flips=(), answers=None, judged_from=now)
+            fresh = self.healths[name]._replace(failures=0, failing_since=None, flips=(), answers=None, judged_from=now)
             self.healths[name] = fresh
         for name in change.added:
             known = conditions.get(name)
@@ -295,7 +295,7 @@ class Reconciler:
     def _distrust(self) -> None:
         """Time jumped: every count of failures starts over, and nothing is decided before a full new run of them."""
         for name, health in self.healths.items():
-            self.healths[name] = replace(health, failures=0, failing_since=None, successes=0, flips=(), answers=None)
+            self.healths[name] = health._replace(failures=0, failing_since=None, successes=0, flips=(), answers=None)
 
 
 def _answer(reply: asyncio.Future[Any], value: Any) -> None:

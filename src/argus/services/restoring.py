@@ -18,12 +18,12 @@ async def restore(reconciler: Reconciler, tools: Tools) -> None:
     store, healths = tools.store, reconciler.healths
     for name, condition in (await store.conditions(DOMAIN)).items():
         if name in healths:
-            healths[name] = replace(healths[name], recorded=Status(condition.state), since=condition.since)
+            healths[name] = healths[name]._replace(recorded=Status(condition.state), since=condition.since)
     await reconciler.spending.restore()
     await reconciler.pauses.restore()
     for name, expires in (await store.setting(certificates.KEY) or {}).items():
         if name in healths:
-            healths[name] = replace(healths[name], certificate=expires)
+            healths[name] = healths[name]._replace(certificate=expires)
     for incident in await store.incidents(open_only=True, limit=100_000):
         await _restore_incident(reconciler, incident, tools)
     for act in await store.open_acts():
@@ -42,10 +42,10 @@ async def _restore_incident(reconciler: Reconciler, incident: Incident, tools: T
         await tools.store.commit(PutIncident(replace(incident, closed=tools.clock.wall(), data=data)))
     elif incident.kind == FLAPPING:
         flapping = Flapping(incident.id, incident.opened, tools.clock.monotonic())
-        healths[name] = replace(healths[name], flapping=flapping)
+        healths[name] = healths[name]._replace(flapping=flapping)
     else:
         outage = _outage(incident)
-        healths[name] = replace(healths[name], status=Status.DOWN, recorded=Status.DOWN, outage=outage)
+        healths[name] = healths[name]._replace(status=Status.DOWN, recorded=Status.DOWN, outage=outage)
 
 
 def _outage(incident: Incident) -> Outage:
@@ -69,5 +69,5 @@ def _restore_act(reconciler: Reconciler, act: Act) -> None:
         # back with the next configuration; so the act ends when the command has.
         reconciler.repairs.outlast_later(act)
         return
-    reconciler.healths[act.subject] = replace(health, repair=act.id)
+    reconciler.healths[act.subject] = health._replace(repair=act.id)
     reconciler.repairs.finish_later(reconciler.services[act.subject], act)
