@@ -1,8 +1,13 @@
-"""Checks as fast as they go, a new connection each: CPU of the checking process, judging and all."""
+"""Checks as fast as they go, a new connection each: CPU of the checking process, judging and all.
+
+Beside Debian's prometheus-blackbox-exporter, which is asked for one check after another over HTTP, as Prometheus asks
+it. It judges and records nothing; its answer is on its account, asking is not.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import tempfile
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
@@ -10,9 +15,11 @@ from pathlib import Path
 
 import uvloop
 
+from benchmarks import load
 from benchmarks.floors import bare_checks
 from benchmarks.floors.programs import running
-from benchmarks.measure import Stopwatch, in_child, interleave
+from benchmarks.measure import Stopwatch, cpu_of, in_child, interleave
+from benchmarks.peers import blackbox
 from benchmarks.plan import Plan
 from benchmarks.rows import Goal, Row
 from benchmarks.work.watching import services, watching
@@ -44,6 +51,22 @@ def floor(kind: str, ports: list[int], checks: int) -> dict[str, float]:
     return _run(work)
 
 
+def _blackbox(exporter: blackbox.Exporter, kind: str, ports: list[int], checks: int) -> dict[str, float]:
+    async def some(count: int) -> None:
+        async def one_after_another(place: int) -> None:
+            for _ in range(max(1, count // _AT_ONCE)):
+                await exporter.probe(kind, ports[place % len(ports)])
+
+        async with asyncio.TaskGroup() as group:
+            for place in range(_AT_ONCE):
+                group.create_task(one_after_another(place))
+
+    load.run(some(_AT_ONCE))
+    before = cpu_of(exporter.pid)
+    load.run(some(checks))
+    return {"ms": (cpu_of(exporter.pid) - before) / (max(1, checks // _AT_ONCE) * _AT_ONCE) * 1000}
+
+
 async def _saturate(check: Callable[[int], Awaitable[None]], checks: int) -> float:
     async def one_after_another(place: int, count: int) -> None:
         for _ in range(count):
@@ -71,22 +94,26 @@ def _run(work: Callable[[], Awaitable[float]]) -> dict[str, float]:
 
 def measure(plan: Plan) -> Iterable[Row]:
     checks = plan.size(4000, 64)
-    with running("target", str(_PORTS)) as target:
+    program = blackbox.program()
+    with contextlib.ExitStack() as stack:
+        target = stack.enter_context(running("target", str(_PORTS)))
+        exporter = stack.enter_context(blackbox.running(program, plan.folder)) if program else None
         for kind in ("http", "tcp"):
             asked = {"kind": kind, "ports": target.said, "checks": checks}
-            turned = interleave(
-                {
-                    "floor": partial(in_child, floor, **asked),
-                    "argus": partial(in_child, argus, **asked),
-                },
-                plan.rounds,
-                warm=not plan.quick,
-            )
+            turns: dict[str, Callable[[], dict[str, float]]] = {
+                "floor": partial(in_child, floor, **asked),
+                "argus": partial(in_child, argus, **asked),
+            }
+            if exporter:
+                turns["blackbox"] = partial(_blackbox, exporter, **asked)
+            turned = interleave(turns, plan.rounds, warm=not plan.quick)
             found = {name: [one["ms"] for one in series] for name, series in turned.items()}
             yield Row(
                 f"{kind} check, saturated",
                 "CPU ms",
                 found["argus"],
                 floor=("uvloop protocol", found["floor"]),
+                peers={"blackbox": found["blackbox"]} if exporter else {},
                 goal=Goal(2.0, of="uvloop protocol"),
+                note="" if exporter else blackbox.MISSING,
             )

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-import signal
-import subprocess
+import contextlib
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterable
@@ -17,6 +15,7 @@ from benchmarks import load
 from benchmarks.floors import bare_checks
 from benchmarks.floors.programs import Program, running
 from benchmarks.measure import Stopwatch, cpu_of, in_child, interleave
+from benchmarks.peers import blackbox, monit
 from benchmarks.plan import Plan
 from benchmarks.rows import Goal, Row
 from benchmarks.work.watching import services, watching
@@ -92,31 +91,35 @@ def _run(work: Callable[[], Awaitable[float]]) -> dict[str, float]:
 
 def _monit(program: str, folder: Path, target: Program, seconds: float) -> float:
     """A daemon that checks everything once a second; the target counts how often it came."""
-    checks = "\n".join(
-        f"check host service-{place} with address 127.0.0.1\n"
-        f'  if failed port {target.said[place % _PORTS]} protocol http request "/" then alert'
-        for place in range(_RATE)
-    )
-    settings = folder / "monitrc"
-    settings.write_text(
-        f"set daemon 1\nset idfile {folder}/id\nset statefile {folder}/state\nset pidfile {folder}/pid\n{checks}\n"
-    )
-    settings.chmod(0o600)
-    process = subprocess.Popen(
-        [program, "-I", "-c", str(settings)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    try:
+    checks = [monit.http(f"service-{place}", target.said[place % _PORTS]) for place in range(_RATE)]
+    with monit.running(program, folder, 1.0, checks) as pid:
         time.sleep(2.0)
-        before, cpu = _count(target), cpu_of(process.pid)
+        before, cpu = _count(target), cpu_of(pid)
         time.sleep(seconds)
         # Asking is a connection as well.
         made = _count(target) - before - 1
         if not made:
             raise RuntimeError("monit checked nothing")
-        return (cpu_of(process.pid) - cpu) / made * 1000
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(30)
+        return (cpu_of(pid) - cpu) / made * 1000
+
+
+def _blackbox(exporter: blackbox.Exporter, ports: list[int], seconds: float) -> float:
+    """Asked in batches, as the floor checks: no schedule is on its account."""
+
+    async def work() -> int:
+        made = 0
+        async with asyncio.TaskGroup() as group:
+            until = time.perf_counter() + seconds
+            while time.perf_counter() < until:
+                for place in range(round(_RATE * _TICK)):
+                    group.create_task(exporter.probe("http", ports[place % len(ports)]))
+                    made += 1
+                await asyncio.sleep(_TICK)
+        return made
+
+    cpu = cpu_of(exporter.pid)
+    made = load.run(work())
+    return (cpu_of(exporter.pid) - cpu) / made * 1000
 
 
 def _count(target: Program) -> int:
@@ -132,26 +135,28 @@ def _count(target: Program) -> int:
 
 def measure(plan: Plan) -> Iterable[Row]:
     seconds = float(plan.size(6, 1))
-    monit = shutil.which("monit")
-    with running("target", str(_PORTS)) as target:
+    has_monit, has_blackbox = monit.program(), blackbox.program()
+    with contextlib.ExitStack() as stack:
+        target = stack.enter_context(running("target", str(_PORTS)))
         asked = {"ports": target.said, "seconds": seconds}
         turns: dict[str, Callable[[], float]] = {
             "batched": lambda: in_child(batched, **asked)["ms"],
-            "one timer each": lambda: in_child(one_timer_each, **asked)["ms"],
+            "uvloop, one timer each": lambda: in_child(one_timer_each, **asked)["ms"],
             "argus": lambda: in_child(argus, **asked)["ms"],
         }
-        if monit:
-            turns["monit"] = lambda: _monit(monit, plan.folder, target, seconds)
+        if has_monit:
+            turns["monit"] = lambda: _monit(has_monit, plan.folder / "monit", target, seconds)
+        if has_blackbox:
+            exporter = stack.enter_context(blackbox.running(has_blackbox, plan.folder / "blackbox"))
+            turns["blackbox"] = lambda: _blackbox(exporter, **asked)
         found = interleave(turns, plan.rounds, warm=False)
-    peers = {"uvloop, one timer each": found["one timer each"]}
-    if monit:
-        peers["monit"] = found["monit"]
+    missing = [word for there, word in ((has_monit, monit.MISSING), (has_blackbox, blackbox.MISSING)) if not there]
     yield Row(
         f"http check, paced ({_RATE}/s)",
         "CPU ms",
         found["argus"],
         floor=("uvloop in batches", found["batched"]),
-        peers=peers,
+        peers={name: found[name] for name in ("uvloop, one timer each", "monit", "blackbox") if name in found},
         goal=Goal(2.0, of="uvloop in batches"),
-        note="" if monit else "monit is not here (Debian: apt-get install monit)",
+        note="; ".join(missing),
     )

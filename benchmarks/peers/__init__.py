@@ -1,0 +1,1 @@
+"""Other people's programs, as Debian packs them: started with what we want of them, and ended."""
