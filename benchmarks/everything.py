@@ -8,6 +8,8 @@ from benchmarks.work import (
     breaker,
     checks,
     commands,
+    growth,
+    hanging,
     heartbeats,
     idle,
     journal,
@@ -31,6 +33,8 @@ WORK: dict[str, Work] = {
     "checks": Work("checks", checks.measure),
     "paced": Work("paced", paced.measure),
     "many": Work("many", many.measure),
+    "growth": Work("growth", growth.measure),
+    "hanging": Work("hanging", hanging.measure),
     "breaker": Work("breaker", breaker.measure, packages=("circuitbreaker",)),
     "libraries": Work("libraries", libraries.measure),
 }
