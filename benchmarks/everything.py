@@ -16,6 +16,7 @@ from benchmarks.work import (
     libraries,
     many,
     paced,
+    repair,
     requests,
     respawn,
     sse,
@@ -35,6 +36,8 @@ WORK: dict[str, Work] = {
     "many": Work("many", many.measure),
     "growth": Work("growth", growth.measure),
     "hanging": Work("hanging", hanging.measure),
+    "repair": Work("repair", repair.measure),
+    "repair-docker": Work("repair-docker", repair.measure_docker),
     "breaker": Work("breaker", breaker.measure, packages=("circuitbreaker",)),
     "libraries": Work("libraries", libraries.measure),
 }

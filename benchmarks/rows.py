@@ -23,7 +23,7 @@ class Goal:
 
     def __str__(self) -> str:
         sign = ">=" if self.at_least else "<="
-        return f"{sign} {self.limit:.3g} x {self.of}" if self.of else f"{sign} {self.limit:.3g}"
+        return f"{sign} {figure(self.limit)} x {self.of}" if self.of else f"{sign} {figure(self.limit)}"
 
 
 @dataclass(frozen=True, slots=True)

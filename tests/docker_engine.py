@@ -114,7 +114,7 @@ class Engine:
 
     def _answers(self) -> bool:
         with contextlib.suppress(OSError, http.client.HTTPException):
-            return self.ask("GET", "/_ping") == "OK"
+            return bool(self.ask("GET", "/_ping") == "OK")
         return False
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from benchmarks.arrivals import pace
 from benchmarks.measure import interleave
 from benchmarks.rows import Goal, Row, table
 
@@ -54,3 +55,25 @@ def test_the_table_has_a_line_for_every_row():
     header, _, line = ([cell.strip() for cell in one.split("|")[1:-1]] for one in table([row]).splitlines())
     assert header == ["work", "floor", "peers", "Argus", "ratio", "goal", "verdict"]
     assert line == ["work, ms", "bare 1", "other 1,234", "3", "3.00 (2.00-4.00)", "<= 2 x bare", "MISSED"]
+
+
+@pytest.mark.parametrize(
+    ("times", "until", "right", "skipped"),
+    [
+        pytest.param([0, 30, 60, 90], 100, 100.0, 0, id="kept"),
+        pytest.param([0, 32, 60, 90], 100, 100 / 3, 0, id="a-late-one-makes-two-distances-wrong"),
+        pytest.param([0, 32, 64, 96], 100, 0.0, 0, id="a-drift-makes-all-wrong"),
+        pytest.param([0, 30, 90], 100, 50.0, 1, id="one-in-the-middle-was-skipped"),
+        pytest.param([0, 30], 100, 100.0, 1, id="one-at-the-end-was-skipped"),
+        pytest.param([0, 30, 60], 100, 100.0, 0, id="one-at-the-end-that-is-late-may-still-come"),
+        pytest.param([0, 30], 160, 100.0, 3, id="it-stopped"),
+    ],
+)
+def test_a_schedule_as_the_one_that_is_checked_saw_it(times: list[float], until: float, right: float, skipped: int):
+    kept = pace({"/a": times}, ["/a"], 30.0, until)
+    assert (kept.within(30.0, 1.0), kept.skipped, kept.silent) == (pytest.approx(right), skipped, 0)
+
+
+def test_a_service_that_never_came_or_only_once_is_silent():
+    kept = pace({"/a": [1.0], "/b": [0.0, 30.0]}, ["/a", "/b", "/c"], 30.0, 40.0)
+    assert (kept.silent, kept.distances, kept.skipped) == (2, (30.0,), 0)

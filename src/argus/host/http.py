@@ -111,8 +111,8 @@ class _Exchange(asyncio.Protocol):
         self._limit = body_limit
         self._head = 0
         self._start = bytearray()
-        # It holds us by its callbacks: a circle, which lasts only as long as the connection. Else every check would leave
-        # six objects to the collector.
+        # It holds us by its callbacks: a circle, which lasts only as long as the connection. Else every check would
+        # leave six objects to the collector.
         self._parser: httptools.HttpResponseParser | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
