@@ -5,6 +5,7 @@ The real one runs on both loops: the daemon's is uvloop.
 
 import asyncio
 import contextlib
+import gc
 import gzip
 import inspect
 import json
@@ -20,6 +21,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import httptools
 import pytest
 import uvloop
 from tests.certificates import certificate
@@ -191,6 +193,22 @@ async def test_http_says_why_there_was_no_answer(world: World, failure: Failure)
         await world.ask(await world.port(Answers(failure=failure)), body=10)
     assert failed.value.failure is failure
     assert failed.value.detail
+
+
+@on_every_machine
+async def test_http_leaves_nothing_to_the_collector(world: World):
+    ports = [await world.port(Answers()), await world.port(Answers(failure=Failure.REFUSED))]
+    gc.collect()
+    gc.disable()
+    try:
+        for port in ports:
+            with contextlib.suppress(ProbeFailed):
+                await world.ask(port)
+        async with asyncio.timeout(ENOUGH):
+            while any(isinstance(one, httptools.HttpResponseParser) for one in gc.get_objects()):
+                await asyncio.sleep(0.01)  # the end of a connection is told later
+    finally:
+        gc.enable()
 
 
 @pytest.mark.req("INFRA-01.3")

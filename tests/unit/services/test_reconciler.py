@@ -13,7 +13,7 @@ from argus.core.clock import milliseconds, stamp
 from argus.core.errors import ArgusError, Code
 from argus.core.events import Event
 from argus.host.seam import Failure, HttpReply, HttpRequest, Ran
-from argus.services.model import Gate, Status
+from argus.services.model import Flapping, Gate, Observation, Outage, Seen, Status
 from argus.services.settings import Health as Settings
 from argus.services.tools import Tools
 from argus.services.watch import Watch, describe
@@ -971,3 +971,63 @@ async def test_an_event_that_is_over_keeps_its_cause(rig: Rig, reachable: bool):
     assert after.closed is not None
     assert before.cause
     assert after.cause == before.cause
+
+
+# The short way, for readings that change nothing.
+
+
+def reading(rig: Rig, status: Status = Status.UP, **more: Any) -> Observation:
+    return Observation(Seen(status, 0.01, **more), rig.clock.monotonic(), rig.clock.wall())
+
+
+@simulated
+async def test_a_reading_that_changes_nothing_is_taken_in_at_once(rig: Rig):
+    rig.registry("api")
+    await rig.start()
+    await rig.passes(90)
+    before, seen = rig.watch.healths["api"], reading(rig)
+    assert rig.watch._reconciler.take_as_before("api", seen)
+    assert rig.watch.healths["api"] == before._replace(last=seen)
+    assert await rig.said() == ["state_changed"]
+
+
+@pytest.mark.parametrize(
+    ("name", "made", "more"),
+    [
+        pytest.param("api", {"status": Status.DOWN}, {}, id="a-failure"),
+        pytest.param("api", {"status": Status.DEGRADED}, {}, id="another-state"),
+        pytest.param("api", {"status": Status.UNKNOWN}, {}, id="what-nobody-knows"),
+        pytest.param("api", {"tls_expires": 1.0}, {}, id="a-certificate"),
+        pytest.param("gone", {}, {}, id="of-a-service-that-is-gone"),
+        pytest.param("api", {}, {"failures": 1, "failing_since": 1.0}, id="the-first-after-a-failure"),
+        pytest.param("api", {}, {"answers": None}, id="the-first-after-a-jump"),
+        pytest.param("api", {}, {"flips": (1.0,)}, id="of-one-that-went-up-and-down"),
+        pytest.param("api", {}, {"flapping": Flapping("id", 0.0, 0.0)}, id="of-one-that-flaps"),
+        pytest.param("api", {}, {"outage": Outage("id", 0.0)}, id="of-one-that-was-down"),
+        pytest.param("api", {}, {"repair": "act"}, id="of-one-that-is-restarted"),
+        pytest.param("api", {}, {"judged_from": math.inf}, id="from-before-its-restart"),
+    ],
+)
+@simulated
+async def test_a_reading_that_may_change_something_is_not_taken_the_short_way(
+    rig: Rig, name: str, made: dict[str, Any], more: dict[str, Any]
+):
+    rig.registry("api")
+    await rig.start()
+    await rig.passes(90)
+    rig.watch.healths["api"] = before = rig.watch.healths["api"]._replace(**more)
+    assert not rig.watch._reconciler.take_as_before(name, reading(rig, **made))
+    assert rig.watch.healths == {"api": before}
+
+
+@simulated
+async def test_no_reading_overtakes_what_came_before_it(rig: Rig):
+    rig.registry("api")
+    await rig.start()
+    await rig.passes(90)
+    asking = asyncio.ensure_future(rig.watch.pause("api", 60.0, "somebody"))
+    await asyncio.sleep(0)
+    assert not rig.watch._reconciler.take_as_before("api", reading(rig))
+    await asking
+    await rig.passes(1)
+    assert rig.watch._reconciler.take_as_before("api", reading(rig))
