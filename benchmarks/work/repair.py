@@ -76,7 +76,9 @@ def measure_docker(plan: Plan) -> Iterable[Row]:
 
 
 def _up(argus: Argus, service: dict[str, Any]) -> None:
-    argus.configure([service], verifyAfter="300ms", restartBudget={"maxPerHour": 500})
+    # It dies far more often than Argus would put up with.
+    calm = {"restartBudget": {"maxPerHour": 500}, "flapping": {"flips": 100, "within": "1s"}}
+    argus.configure([service], verifyAfter="300ms", **calm)
     argus.up()
 
 
