@@ -77,7 +77,7 @@ def measure_docker(plan: Plan) -> Iterable[Row]:
 
 def _up(argus: Argus, service: dict[str, Any]) -> None:
     # It dies far more often than Argus would put up with.
-    calm = {"restartBudget": {"maxPerHour": 500}, "flapping": {"flips": 100, "within": "1s"}}
+    calm: dict[str, Any] = {"restartBudget": {"maxPerHour": 500}, "flapping": {"flips": 100, "within": "1s"}}
     argus.configure([service], verifyAfter="300ms", **calm)
     argus.up()
 
