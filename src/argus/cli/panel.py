@@ -62,12 +62,15 @@ def paint(picture: Picture, height: int) -> RenderableType:
 
 def _head(state: Mapping[str, Any], problem: str) -> Text:
     down = [one["name"] for one in state["services"] if one["state"] == "down"]
+    unknown = [one["name"] for one in state["services"] if one["state"] == "unknown"]
     if problem:
         verdict, style = problem, "bold red"
     elif state["infrastructureEvent"]:
         verdict, style = "INFRASTRUCTURE EVENT: nothing is restarted until it has ended", "bold red"
     elif down:
         verdict, style = f"{len(down)} of {len(state['services'])} services down", "bold red"
+    elif unknown:
+        verdict, style = f"{len(unknown)} of {len(state['services'])} services cannot be checked", "bold yellow"
     elif not state["well"]:
         well = state["argus"]["store"] == "ok"
         verdict, style = ("agents need you" if well else clean(state["argus"]["store"])), "bold yellow"

@@ -73,9 +73,10 @@ def percent(share: float | None) -> str:
 def _status(state: dict[str, Any]) -> Shown:
     argus = state["argus"]
     down = [one["name"] for one in state["services"] if one["state"] == "down"]
+    unknown = [one["name"] for one in state["services"] if one["state"] == "unknown"]
     verdict = "all is well" if state["well"] else f"down: {clean(', '.join(down))}" if down else "not well"
     if not (state["well"] or down or state["infrastructureEvent"]) and argus["store"] == "ok":
-        verdict = "agents need you"
+        verdict = f"cannot be checked: {clean(', '.join(unknown))}" if unknown else "agents need you"
     where = clean(argus["config"] or "no configuration; watching what was found listening")
     lines = [f"Argus {argus['version']} at {argus['url']} ({where})"]
     lines += [f"notice: {clean(notice)}" for notice in argus["notices"]]
@@ -107,7 +108,7 @@ def _breaker_reset(answer: dict[str, Any]) -> Shown:
 
 
 def _list(answer: dict[str, Any]) -> Shown:
-    unwell = any(one["state"] == "down" for one in answer["services"])
+    unwell = any(one["state"] in ("down", "unknown") for one in answer["services"])
     return Shown(_services(answer["services"]), 1 if unwell else 0)
 
 
@@ -216,7 +217,21 @@ def _lines(text: str) -> str:
     return "\n".join(map(clean, text.rstrip("\n").split("\n")))
 
 
-_TOLD = ("from", "to", "outcome", "action", "target", "gate", "cause", "detail", "by", "kind", "seconds", "title")
+_TOLD = (
+    "services",
+    "from",
+    "to",
+    "outcome",
+    "action",
+    "target",
+    "gate",
+    "cause",
+    "detail",
+    "by",
+    "kind",
+    "seconds",
+    "title",
+)
 
 
 def event_line(channel: str, data: dict[str, Any]) -> str:
@@ -225,7 +240,8 @@ def event_line(channel: str, data: dict[str, Any]) -> str:
     moment = datetime.fromtimestamp(data["timestamp"] / 1000, UTC).isoformat(timespec="milliseconds")
     if data.get("detail") == data.get("cause"):
         data = {**data, "detail": ""}
-    told = ", ".join(f"{key} {data[key]}" for key in _TOLD if data.get(key) not in (None, "", "none"))
+    shown = {key: " ".join(map(str, one)) if isinstance(one := data.get(key), list) else one for key in _TOLD}
+    told = ", ".join(f"{key} {one}" for key, one in shown.items() if one not in (None, "", "none"))
     subject = data.get("service") or data.get("subject") or ""
     return clean(f"{moment.replace('+00:00', 'Z')}  {channel}:{data['type']}  {subject}  {told}").rstrip()
 

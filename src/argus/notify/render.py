@@ -109,9 +109,21 @@ def _infrastructure_ended(data: Mapping[str, Any], timestamp: int) -> Message:
     return Message(IMPORTANT, "INFRASTRUCTURE EVENT ENDED", text)
 
 
+def _own_fault_ended(data: Mapping[str, Any], timestamp: int) -> Message:
+    still = data["stillFailing"]
+    text = f"Still failing: {', '.join(still[:30])}" if still else "All checks answer again"
+    return Message(IMPORTANT, "ARGUS SEES AGAIN", text)
+
+
 def _flapping(data: Mapping[str, Any], timestamp: int) -> Message:
     often = f"It changed {data['flips']} times within {spoken(data['withinSeconds'])}"
     return Message(IMPORTANT, f"SERVICE FLAPPING: {data['service']}", f"{often}\n\nAction: none until it has settled")
+
+
+def _unknown(data: Mapping[str, Any], timestamp: int) -> Message:
+    often = f"{data['checks']} checks in a row told nothing: {data['detail']}"
+    text = f"{often}\n\nAction: none - it is neither up nor down until it can be looked at"
+    return Message(IMPORTANT, f"SERVICE CANNOT BE CHECKED: {data['service']}", text)
 
 
 def _settled(data: Mapping[str, Any], timestamp: int) -> Message:
@@ -140,10 +152,12 @@ _TEXTS: dict[str, Callable[[Mapping[str, Any], int], Message | None]] = {
     "services:service_recovered": _recovered,
     "services:service_flapping": _flapping,
     "services:service_settled": _settled,
+    "services:service_unknown": _unknown,
     "services:certificate_ends_soon": _certificate,
     "system:breaker_opened": _breaker_opened,
     "system:breaker_closed": _breaker_closed,
     "services:infrastructure_event": _infrastructure,
     "services:infrastructure_event_ended": _infrastructure_ended,
     "services:witness_failed": _own_fault,
+    "services:witness_answers": _own_fault_ended,
 }

@@ -78,7 +78,9 @@ class PauseState(Answer):
 
 def view(house: House, name: str, uptime: Uptime) -> ServiceView:
     shares = {"24h": rounded(uptime.day), "7d": rounded(uptime.week), "30d": rounded(uptime.month)}
-    return ServiceView.model_validate({**describe(house.watch, name, house.clock.wall()), "uptime": shares})
+    said = describe(house.watch, name, house.clock.wall())
+    # A check's own words may hold what a program printed.
+    return ServiceView.model_validate({**said, "detail": house.clean(str(said["detail"])), "uptime": shares})
 
 
 async def views(house: House, *names: str) -> list[ServiceView]:

@@ -51,7 +51,9 @@ class ArgusView(Answer):
 class StateView(Answer):
     """Everything the page shows, in one object."""
 
-    well: bool = Field(description="Nothing is down, no infrastructure event is open, no agent needs a person")
+    well: bool = Field(
+        description="Nothing is down, everything can be checked, no infrastructure event is open, no agent needs a person"
+    )
     argus: ArgusView
     autonomy: Level
     budget: BudgetView
@@ -130,11 +132,11 @@ async def state(house: House, ask: Nothing) -> StateView:
     left, most = watch.budget()
     cursor, incidents, unread = await _from_the_record(house.store)
     services = await views(house, *sorted(watch.services))
-    down = [one for one in services if one.state == Status.DOWN.value]
+    unwell = [one for one in services if one.state in (Status.DOWN.value, Status.UNKNOWN.value)]
     needing = [one for one in house.crew.agents if one.needs_a_person]
     problem = _problem(house) or unread
     return StateView(
-        well=not (down or needing) and watch.infrastructure_event is None and problem is None,
+        well=not (unwell or needing) and watch.infrastructure_event is None and problem is None,
         argus=ArgusView(
             version=facts.version,
             pid=facts.pid,

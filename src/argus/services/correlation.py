@@ -1,4 +1,8 @@
-"""Many services failing together are one event: announced once, latched, and nothing is restarted while it lasts."""
+"""Many services failing together are one event: announced once, latched, and nothing is restarted while it lasts.
+
+It begins as a suspicion, which holds every restart back at once. Then the others are looked at, so that one message can
+name all that fail.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,8 @@ class Event:
     opened: float
     services: tuple[str, ...]
     window: float
-    cause: str = ""
+    own_fault: bool = False
+    """Argus could not even reach itself."""
     quiet_since: float | None = None
     """Since when fewer than the threshold are failing."""
 
@@ -33,7 +38,14 @@ class Correlator:
     def __init__(self, settings: Settings, services: Mapping[str, Service], tools: Tools) -> None:
         self._tools = tools
         self.event: Event | None = None
+        self.is_suspected = False
+        """Enough fail together; who else does is being looked at."""
         self.configure(settings, services)
+
+    @property
+    def holds(self) -> bool:
+        """Whether every restart is held back."""
+        return self.is_suspected or self.event is not None
 
     def configure(self, settings: Settings, services: Mapping[str, Service]) -> None:
         limits = policy.Correlation(settings.correlated_failure_threshold, settings.correlated_failure_share)
@@ -41,7 +53,7 @@ class Correlator:
         self._intervals = {name: service.interval for name, service in services.items()}
         self.depends_on = {name: service.depends_on for name, service in services.items()}
         if not services:
-            self.event = None
+            self.event, self.is_suspected = None, False
 
     def ending(self) -> tuple[Write, ...]:
         """What is recorded when nothing is watched any more: no reading could ever end the event."""
@@ -49,16 +61,17 @@ class Correlator:
 
     def restore(self, incident: Incident) -> None:
         names = tuple(name for name in incident.data.get("services", ()) if name in self._intervals)
-        self.event = Event(incident.id, incident.opened, names, self._window(names), incident.cause)
+        own_fault = bool(incident.data.get("ownFault"))
+        self.event = Event(incident.id, incident.opened, names, self._window(names), own_fault)
 
     async def look(self, healths: Mapping[str, Health], now: float) -> None:
-        """After a reading that could begin or end an event."""
+        """After a reading that could begin, widen or end an event."""
         if self.event is None:
-            together = policy.failing_together(healths, self.depends_on, self._intervals, now)
-            if len(together) >= self._needed:
-                await self._declare(together)
+            self.is_suspected = self.is_suspected or len(self._together(healths, now)) >= self._needed
             return
         failing = [name for name, health in healths.items() if health.failing_since is not None]
+        if set(failing) - set(self.event.services):
+            await self._widen(self.event, failing)
         if len(failing) >= self._needed:
             self.event = replace(self.event, quiet_since=None)
         elif self.event.quiet_since is None:
@@ -66,29 +79,39 @@ class Correlator:
         elif now - self.event.quiet_since >= self.event.window:
             await self._end(self.event, failing)
 
-    async def _declare(self, names: list[str]) -> None:
-        fault = await self._own_fault()
-        id = self._tools.new_id()
-        draft = (
-            reports.infrastructure_event(id, names, "reachable")
-            if fault is None
-            else reports.own_fault(id, names, fault)
-        )
-        event = Event(id, self._tools.clock.wall(), tuple(names), self._window(names), draft.type)
-        incident = Incident(id, self.KIND, "", event.opened, None, event.cause, {"services": names})
-        await self._tools.notes.note(PutIncident(incident), Append(draft))
-        self.event = event
+    async def declare(self, healths: Mapping[str, Health], now: float) -> None:
+        """The others have been looked at: it is an event, or it was none."""
+        names = self._together(healths, now)
+        if self.event is None and len(names) >= self._needed:
+            fault = await self._own_fault()
+            id = self._tools.new_id()
+            draft = (
+                reports.infrastructure_event(id, names, "reachable")
+                if fault is None
+                else reports.own_fault(id, names, fault)
+            )
+            event = Event(id, self._tools.clock.wall(), tuple(names), self._window(names), fault is not None)
+            await self._tools.notes.note(_incident(event), Append(draft))
+            self.event = event
+        self.is_suspected = False
+
+    def _together(self, healths: Mapping[str, Health], now: float) -> list[str]:
+        return policy.failing_together(healths, self.depends_on, self._intervals, now)
+
+    async def _widen(self, event: Event, failing: Iterable[str]) -> None:
+        """Who fails later belongs to it as well. That is on record; nobody is told a second time."""
+        wider = replace(event, services=tuple(sorted({*event.services, *failing})))
+        await self._tools.notes.note(_incident(wider))
+        self.event = wider
 
     async def _end(self, event: Event, still_failing: list[str]) -> None:
         await self._tools.notes.note(*self._ended(event, still_failing))
         self.event = None
 
     def _ended(self, event: Event, still_failing: list[str]) -> tuple[Write, ...]:
-        names = list(event.services)
-        data = {"services": names, "stillFailing": still_failing}
-        incident = Incident(event.incident, self.KIND, "", event.opened, self._tools.clock.wall(), event.cause, data)
-        report = reports.infrastructure_event_ended(event.incident, names, still_failing)
-        return PutIncident(incident), Append(report)
+        report = reports.own_fault_ended if event.own_fault else reports.infrastructure_event_ended
+        closed = _incident(event, closed=self._tools.clock.wall(), stillFailing=still_failing)
+        return closed, Append(report(event.incident, list(event.services), still_failing))
 
     async def _own_fault(self) -> str | None:
         """Why Argus cannot even reach itself; None when it can, and the fault is out there."""
@@ -103,3 +126,10 @@ class Correlator:
 
     def _window(self, names: Iterable[str]) -> float:
         return min(120.0, max((self._intervals[name] for name in names), default=0.0))
+
+
+def _incident(event: Event, closed: float | None = None, **more: object) -> Write:
+    count = len(event.services)
+    cause = "Argus cannot reach itself" if event.own_fault else f"{count} services fail together"
+    data = {"services": list(event.services), "ownFault": event.own_fault, **more}
+    return PutIncident(Incident(event.incident, Correlator.KIND, "", event.opened, closed, cause, data))

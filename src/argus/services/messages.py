@@ -63,4 +63,11 @@ class Reconfigured:
     reply: asyncio.Future[Change]
 
 
-Message = Observed | Asked | Paused | Jumped | Repaired | Reconfigured
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """The others have been looked at, or waited for long enough; for whose sake. Empty: for an event's."""
+
+    name: str
+
+
+Message = Observed | Looked | Asked | Paused | Jumped | Repaired | Reconfigured

@@ -102,6 +102,8 @@ class Health(NamedTuple):
     flapping: Flapping | None = None
     certificate: float | None = None
     """The end of its certificate that somebody was told of."""
+    unknowns: int = 0
+    """Readings in a row that told nothing."""
     last: Observation | None = None
     outage: Outage | None = None
     repair: str | None = None

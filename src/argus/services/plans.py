@@ -64,6 +64,8 @@ class Planner:
         if judged.last is not None and judged.last.seen.tls_expires is not None:
             judged, more = certificates.news(service, judged, self._healths, self._tools.clock.wall())
             news = (*news, *more)
+        if judged.unknowns == self.limits(service).failures:
+            news = (*news, Append(reports.unknown(service, judged)))
         if self.is_confirmed(service, judged):
             plan = self._down(service, health, judged)
         elif health.outage and judged.status.alive:
@@ -102,6 +104,9 @@ class Planner:
         outage = health.outage or self._new_outage(judged)
         facts = self.facts(service, judged._replace(outage=outage))
         decision = self._tools.decide(facts)
+        if decision == Hold(Gate.ALREADY) and not outage.escalated:
+            # Held back when it was looked at after its restart: in maintenance, or explained by something else.
+            return self._escalation(service, judged, outage, "still_down")
         if not fresh and isinstance(decision, Hold) and decision.gate is outage.gate:
             return Plan(judged._replace(outage=outage))
         decided = policy.decided(outage, decision)
@@ -146,6 +151,9 @@ class Planner:
         decision = self._tools.decide(facts)
         if isinstance(decision, Restart) or outage.escalated:
             return Plan(judged._replace(outage=outage))
+        if decision.gate in policy.SILENT:
+            quiet = replace(outage, gate=decision.gate)
+            return Plan(judged._replace(outage=quiet), (outage_incident(service.name, quiet),))
         escalated = replace(outage, gate=decision.gate, escalated=True, told=True)
         report = reports.escalated(service, judged, escalated, facts.autonomy, outcome)
         return Plan(judged._replace(outage=escalated), (outage_incident(service.name, escalated), Append(report)))
@@ -170,7 +178,7 @@ class Planner:
         left = self._spending.left(self.settings.restart_budget.max_per_hour)
         return policy.Facts(
             paused=self.quiet_until(service) is not None,
-            infrastructure_event=self._correlator.event is not None,
+            infrastructure_event=self._correlator.holds,
             failed_dependency=policy.failed_dependency(service.name, self._correlator.depends_on, self._healths),
             flapping=health.flapping is not None,
             autonomy=self._tools.autonomy(),

@@ -28,7 +28,8 @@ def judge(health: Health, observation: Observation, limits: Limits) -> Health:
     status = observation.seen.status
     if is_as_before(health, status):
         return health._replace(last=observation)  # nearly every reading is this one
-    health = _flipped(health._replace(last=observation), observation, limits)
+    unknowns = health.unknowns + 1 if status is Status.UNKNOWN else 0
+    health = _flipped(health._replace(last=observation, unknowns=unknowns), observation, limits)
     if status is Status.DOWN:
         failures = health.failures + 1
         began = observation.at if health.failing_since is None else health.failing_since

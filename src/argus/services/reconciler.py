@@ -19,7 +19,7 @@ from argus.loops import log
 from argus.services import policy, registry, repairs, reports
 from argus.services.checks.base import Service
 from argus.services.correlation import Correlator
-from argus.services.messages import Asked, Jumped, Message, Observed, Paused, Reconfigured, Repaired
+from argus.services.messages import Asked, Jumped, Looked, Message, Observed, Paused, Reconfigured, Repaired
 from argus.services.model import Gate, Health, Observation, Status
 from argus.services.pauses import Pauses
 from argus.services.plans import DOMAIN, Plan, Planner, flapping_incident, outage_incident
@@ -27,7 +27,7 @@ from argus.services.policy import Hold, Restart
 from argus.services.repairs import Repairs
 from argus.services.settings import Health as Settings
 from argus.services.spending import Spending
-from argus.services.surroundings import Surroundings
+from argus.services.surroundings import EVERYBODY, Surroundings
 from argus.services.tools import Tools
 from argus.store.intents import Intents
 from argus.store.records import Append, CloseAct, Condition, Write
@@ -79,7 +79,7 @@ class Reconciler:
             not self._is_waiting
             or not self.queue.empty()
             or self._intents.are_open
-            or self.correlator.event is not None
+            or self.correlator.holds
             or health is None
             or health.repair is not None
             or health.flapping is not None
@@ -105,6 +105,8 @@ class Reconciler:
                 case Observed(name, observation, reply):
                     await self._observed(self._find(name), observation)
                     _answer(reply, self.healths[name])
+                case Looked(name):
+                    await self._looked(name)
                 case Asked(name, by, is_person, reply):
                     _answer(reply, await self._asked(self._find(name), by, is_person))
                 case Paused(name, seconds, by, reply):
@@ -122,7 +124,7 @@ class Reconciler:
             if isinstance(message, Repaired):
                 # An act gets its one outcome, however long the store is away.
                 self.repairs.report_again(message)
-            elif not isinstance(message, Jumped) and not message.reply.done():
+            elif not isinstance(message, Jumped | Looked) and not message.reply.done():
                 message.reply.set_exception(error)
 
     async def _observed(self, service: Service, observation: Observation) -> None:
@@ -135,12 +137,29 @@ class Reconciler:
         if observation.seen.status is Status.DOWN and not self._is_trusted(observation):
             return  # the machine slept or Argus stalled: this failure may be ours
         judged = policy.judge(health, observation, self._plans.limits(service))
-        if judged.failing_since is not None or self.correlator.event is not None:
+        took = self._tools.clock.monotonic() - observation.at
+        if judged.failing_since is not None or self.correlator.holds:
             await self.correlator.look(self._counted({**self.healths, name: judged}), observation.at)
+            if self.correlator.is_suspected:
+                self._surroundings.gather(self.services, took, by=name)
         if self._plans.is_confirmed(service, judged) and self._must_look_around(service, judged):
-            self._surroundings.look(name, judged, observation, self.services)
+            # It counts as failing from now on, also for the others' sake; what is done about it is decided in a moment.
+            self.healths[name] = judged
+            self._surroundings.look(name, judged, self.services, took)
             return
         await self._carry_out(name, self._plans.reading(service, health, judged))
+
+    async def _looked(self, name: str) -> None:
+        """The others are known, as far as they answered: what a failing one calls for can be decided."""
+        if name == EVERYBODY:
+            await self.correlator.declare(self._counted(self.healths), self._tools.clock.monotonic())
+            return
+        health = self.healths.get(name)
+        if health is None or health.repair or health.last is None or not self._is_trusted(health.last):
+            return
+        service = self.services[name]
+        if self._plans.is_confirmed(service, health):
+            await self._carry_out(name, self._plans.reading(service, health, health))
 
     def _counted(self, healths: dict[str, Health]) -> dict[str, Health]:
         """Those whose failing counts for an infrastructure event: what is in maintenance fails because it may."""

@@ -128,6 +128,13 @@ class Repairs:
         for service in services:
             self._spawn(look(service))
 
+    def later(self, seconds: float, call: Callable[[], None]) -> None:
+        async def wait() -> None:
+            await asyncio.sleep(seconds)
+            call()
+
+        self._spawn(wait())
+
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         assert self._group is not None, "adopt comes before the first repair"
         self._group.create_task(work)

@@ -118,6 +118,13 @@ def state_changed(service: Service, before: str | None, health: Health) -> Draft
     return Draft(CHANNEL, "state_changed", service.name, data)
 
 
+def unknown(service: Service, health: Health) -> Draft:
+    """Nobody can say how it is, again and again: nothing is restarted for that, and somebody should know."""
+    seen = health.last.seen if health.last else Seen(Status.UNKNOWN)
+    data = {"service": service.name, "checks": health.unknowns, "place": service.place, "detail": seen.detail}
+    return Draft(CHANNEL, "service_unknown", service.name, {**data, "code": seen.code})
+
+
 def flapping(service: Service, flapping: Flapping, flips: int, within: float) -> Draft:
     data = {"service": service.name, "incident": flapping.incident, "flips": flips, "withinSeconds": within}
     return Draft(CHANNEL, "service_flapping", service.name, data)
@@ -141,6 +148,11 @@ def infrastructure_event(incident: str, names: list[str], witness: str) -> Draft
 def infrastructure_event_ended(incident: str, names: list[str], still_failing: list[str]) -> Draft:
     data = {"incident": incident, "services": names, "stillFailing": still_failing}
     return Draft(CHANNEL, "infrastructure_event_ended", "", data)
+
+
+def own_fault_ended(incident: str, names: list[str], still_failing: list[str]) -> Draft:
+    data = {"incident": incident, "services": names, "stillFailing": still_failing}
+    return Draft(CHANNEL, "witness_answers", "", data)
 
 
 def own_fault(incident: str, names: list[str], detail: str) -> Draft:

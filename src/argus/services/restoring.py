@@ -12,13 +12,19 @@ from argus.services.spending import RESTART
 from argus.services.tools import Tools
 from argus.store.records import Act, Incident, PutIncident
 
+_TOLD = 1_000_000
+"""More readings that told nothing than any configuration waits for."""
+
 
 async def restore(reconciler: Reconciler, tools: Tools) -> None:
     """States, outages, spent budget, and acts that an earlier Argus left open."""
     store, healths = tools.store, reconciler.healths
     for name, condition in (await store.conditions(DOMAIN)).items():
         if name in healths:
-            healths[name] = healths[name]._replace(recorded=Status(condition.state), since=condition.since)
+            recorded = Status(condition.state)
+            # Who was told that it cannot be looked at is not told again.
+            unknowns = _TOLD if recorded is Status.UNKNOWN else 0
+            healths[name] = healths[name]._replace(recorded=recorded, since=condition.since, unknowns=unknowns)
     await reconciler.spending.restore()
     await reconciler.pauses.restore()
     for name, expires in (await store.setting(certificates.KEY) or {}).items():

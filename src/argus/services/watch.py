@@ -40,6 +40,8 @@ class Watch:
         self._net = Deadlines(tick=1.0)
         self._moved = asyncio.Event()
         self._checking: set[str] = set()
+        self._asked: dict[str, list[asyncio.Future[Health]]] = {}
+        """Who else waits for a look that somebody asked for."""
         self._reconciler = Reconciler(settings, named, tools, self.probe)
         self._queue = self._reconciler.queue
 
@@ -93,8 +95,32 @@ class Watch:
         return service
 
     async def check(self, name: str) -> Health:
-        """Looks now; the reading counts like any other."""
+        """Looks now; the reading counts like any other. Who asks while somebody else's look is under way shares it:
+        many looks at one moment are one."""
         service = self.find(name)
+        sharing = self._asked.get(name)
+        if sharing is not None:
+            shared: asyncio.Future[Health] = asyncio.get_running_loop().create_future()
+            sharing.append(shared)
+            return await shared
+        sharing = self._asked[name] = []
+        try:
+            health = await self._look(service)
+        except BaseException as error:
+            failure = error if isinstance(error, Exception) else ArgusError(Code.INVALID_STATE, "it was given up")
+            for one in sharing:
+                if not one.done():
+                    one.set_exception(failure)
+            raise
+        finally:
+            del self._asked[name]
+        for one in sharing:
+            if not one.done():
+                one.set_result(health)
+        return health
+
+    async def _look(self, service: Service) -> Health:
+        name = service.name
         observation = await self.probe(service)
         self._show(name, observation)
         reply: asyncio.Future[Health] = asyncio.get_running_loop().create_future()

@@ -307,7 +307,7 @@ async def test_a_check_that_crashes_says_nothing_about_the_service(rig: Rig):
     await rig.start()
     await rig.passes(20 * MINUTE)
     assert rig.watch.healths["api"].status is Status.UNKNOWN
-    assert await rig.said() == ["state_changed"]
+    assert await rig.said() == ["state_changed", "service_unknown"]
 
 
 def container_service(rig: Rig, **keys: Any) -> None:
@@ -358,7 +358,7 @@ async def test_nothing_is_restarted_because_the_engine_is_away(rig: Rig):
     rig.host.docker.is_frozen = True
     await rig.passes(30 * MINUTE)
     assert (web.starts, rig.watch.healths["stack"].status) == (0, Status.UNKNOWN)
-    assert await rig.said() == ["state_changed", "state_changed"]
+    assert await rig.said() == ["state_changed", "state_changed", "service_unknown"]
     rig.host.docker.is_frozen = False
     await rig.passes(5 * MINUTE)
     assert (web.starts, rig.watch.healths["stack"].status) == (1, Status.UP)

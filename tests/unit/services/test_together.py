@@ -1,0 +1,119 @@
+"""Several at once, looked at as a hostile user would: nothing is restarted in an event, and nobody waits for others."""
+
+import asyncio
+
+import pytest
+from tests.unit.services.test_reconciler import HOUR, MINUTE, Rig, simulated
+
+from argus.host.seam import Failure
+from argus.services.model import Gate
+from argus.testing import Answers
+
+AT_ONCE = {"failuresBeforeAction": 1}
+
+
+@pytest.mark.req("INFRA-02.3")
+@pytest.mark.parametrize("threshold", [1, 2, 3])
+@pytest.mark.parametrize("count", [3, 5, 20])
+@simulated
+async def test_nothing_is_restarted_when_all_die_together_whatever_confirms_one(rig: Rig, threshold: int, count: int):
+    names = [f"s{place}" for place in range(count)]
+    rig.registry(*names, failuresBeforeAction=threshold)
+    await rig.start()
+    await rig.passes(90)
+    rig.dies(*names)
+    await rig.passes(30 * MINUTE)
+    assert rig.restarted == []
+    assert await rig.said("infrastructure_event", "restart_started") == ["infrastructure_event"]
+    assert (await rig.last("infrastructure_event"))["services"] == sorted(names)
+
+
+@simulated
+async def test_nothing_is_restarted_when_all_are_down_already_at_the_start(rig: Rig):
+    rig.registry("a", "b", "c", **AT_ONCE)
+    rig.dies("a", "b", "c")
+    await rig.start()
+    await rig.passes(30 * MINUTE)
+    assert rig.restarted == []
+
+
+@simulated
+async def test_who_fails_later_joins_the_event_on_record_and_nobody_is_told_again(rig: Rig):
+    rig.registry("a", "b", "c", "d")
+    await rig.start()
+    await rig.passes(90)
+    rig.dies("a", "b", "c")
+    await rig.passes(5 * MINUTE)
+    rig.dies("d")
+    await rig.passes(5 * MINUTE)
+    assert await rig.said("infrastructure_event") == ["infrastructure_event"]
+    (incident,) = [one for one in await rig.store.incidents(open_only=True) if one.kind == "infrastructure_event"]
+    assert incident.data["services"] == ["a", "b", "c", "d"]
+    assert incident.cause == "4 services fail together"
+    assert rig.restarted == []
+
+
+@simulated
+async def test_a_slow_check_of_another_does_not_hold_a_restart_up(rig: Rig):
+    rig.registry("a", "slow", **AT_ONCE)
+    rig.host.ports[rig.ports["slow"]] = Answers(latency=4.5)
+    await rig.start()
+    await rig.passes(90)
+    began = rig.clock.monotonic()
+    rig.dies("a")
+    while not rig.restarted:
+        await rig.passes(0.1)
+    failed = rig.watch.healths["a"].failing_since
+    assert failed is not None
+    assert rig.clock.monotonic() - max(began, failed) < 1.5
+
+
+@simulated
+async def test_nobody_is_alarmed_in_a_pause_by_a_restart_that_began_before_it(rig: Rig):
+    rig.registry("api")
+    rig.curable = False
+    await rig.start()
+    await rig.passes(90)
+    rig.dies("api")
+    while not rig.restarted:
+        await rig.passes(0.5)
+    await rig.watch.pause("api", HOUR, "somebody")
+    await rig.passes(HOUR / 2)
+    assert await rig.said("service_escalated") == []
+    assert rig.watch.healths["api"].outage.gate is Gate.MAINTENANCE  # type: ignore[union-attr]
+    await rig.passes(HOUR)
+    assert await rig.said("service_escalated") == ["service_escalated"]
+    assert rig.restarted == ["api"]
+
+
+@simulated
+async def test_looks_at_the_same_time_are_one_look(rig: Rig):
+    rig.registry("api")
+    await rig.start()
+    await rig.passes(90)
+    rig.dies("api")
+    healths = await asyncio.gather(*(rig.watch.check("api") for _ in range(200)))
+    assert {health.failures for health in healths} == {1}
+    assert rig.restarted == []
+
+
+@simulated
+async def test_what_cannot_be_looked_at_is_told_once(rig: Rig):
+    rig.registry("api")
+    await rig.start()
+    await rig.passes(90)
+    rig.host.ports[rig.ports["api"]] = Answers(failure=Failure.OURS)
+    await rig.passes(HOUR)
+    assert await rig.said("service_unknown") == ["service_unknown"]
+    said = await rig.last("service_unknown")
+    assert (said["service"], said["checks"]) == ("api", 3)
+    await rig.kill()
+    await rig.start()
+    await rig.passes(HOUR)
+    assert await rig.said("service_unknown") == ["service_unknown"]
+    rig.heals("api")
+    await rig.passes(2 * MINUTE)
+    rig.host.ports[rig.ports["api"]] = Answers(failure=Failure.OURS)
+    await rig.passes(HOUR)
+    assert await rig.said("service_unknown") == ["service_unknown"] * 2
+    assert rig.restarted == []
