@@ -129,7 +129,7 @@ async def _live(
     await breakers.restore()
     await watch.restore()
     await crew.restore()
-    await _record_start(ground)
+    await _record_start(ground, notes)
     hang_ups = _catch_signals(stopping)
     async with asyncio.TaskGroup() as group:
         writing = group.create_task(keep_running("notes", notes.run, store))
@@ -177,14 +177,15 @@ def _settle_memory() -> None:
     gc.set_threshold(_YOUNG, 20, _OLD)
 
 
-async def _record_start(ground: Ground) -> None:
+async def _record_start(ground: Ground, notes: Notes) -> None:
+    """Kept for later when the disk is full just now: whoever was killed by that has to be able to come back."""
     facts, store = ground.facts, ground.store
     names = sorted(service.name for service in ground.services)
     started = {"version": facts.version, "pid": facts.pid, "services": names, "config": ground.setup.config}
-    await store.commit(Append(Draft("system", "argus_started", "", started)))
+    await notes.note(Append(Draft("system", "argus_started", "", started)))
     if store.set_aside:
         kept = {"kept": str(store.set_aside), "code": Code.STORE_CORRUPT.value}
-        await store.commit(Append(Draft("system", "store_set_aside", "", kept)))
+        await notes.note(Append(Draft("system", "store_set_aside", "", kept)))
         said = f"the store was damaged and is kept as {store.set_aside}; for an hour every restart counts as spent"
         ground.setup.notices = (*ground.setup.notices, said)
         ground.setup.lasting = (*ground.setup.lasting, said)

@@ -116,6 +116,32 @@ async def test_a_full_disk_stops_acting_is_said_and_is_over_when_there_is_room(
     argus.down()
 
 
+@pytest.mark.parametrize("killed", ["while-all-was-well", "in-a-restart"])
+async def test_argus_starts_on_a_full_disk_watches_and_acts_when_there_is_room(
+    argus: Argus, web: WebServer, small_disk: Path, killed: str
+) -> None:
+    """Only the record is there: a folder with no room for daemon.json cannot be worked on at all."""
+    steps = ("block", "repair") if killed == "in-a-restart" else ("repair",)
+    argus.configure([web.service(*steps)])
+    argus.env["ARGUS_STORE"] = f"sqlite:///{small_disk}/argus.db"
+    watching(argus, web)
+    if killed == "in-a-restart":
+        web.kill()
+        argus.wait_for("restart_started")
+    argus.kill()
+    ballast = fill(small_disk)
+    if killed != "in-a-restart":
+        web.kill()
+    argus.up()
+    eventually(lambda: argus.get("/api/state")["argus"]["store"] != "ok", "it is said")
+    assert argus.service("web")["state"] in ("down", "pending", "unknown", "up")
+    web.let_go()
+    ballast.unlink()
+    argus.wait_for("service_recovered", "web")
+    assert web.runs == 1
+    assert len(argus.journal("restart_started")) == len(argus.journal("restart_finished")) == 1
+
+
 @pytest.mark.fault("ST2")
 @pytest.mark.parametrize("how", ["IMMEDIATE", "EXCLUSIVE"])
 async def test_a_store_that_another_process_holds_for_twenty_seconds_stops_acting_and_nothing_else(

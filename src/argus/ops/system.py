@@ -52,7 +52,7 @@ class StateView(Answer):
     """Everything the page shows, in one object."""
 
     well: bool = Field(
-        description="Nothing is down, everything can be checked, no infrastructure event is open, no agent needs a person"
+        description="Nothing is down, everything can be checked, no event is open, no agent needs a person"
     )
     argus: ArgusView
     autonomy: Level
