@@ -7,6 +7,7 @@ now and then somebody looks who is late: up to one tick is added, and nothing el
 from __future__ import annotations
 
 import asyncio
+import functools
 
 _TICK = 0.05
 
@@ -21,7 +22,7 @@ class Within:
         self._seconds = seconds
 
     def __enter__(self) -> None:
-        task = asyncio.current_task()
+        task = asyncio.current_task(self._deadlines.loop)
         assert task is not None
         self._task: asyncio.Task[object] = task
         self._deadlines.begin(task, self._seconds)
@@ -50,15 +51,19 @@ class Deadlines:
 
     def begin(self, task: asyncio.Task[object], seconds: float) -> None:
         assert task not in self.due
-        loop = asyncio.get_running_loop()
-        self.due[task] = loop.time() + seconds
+        self.due[task] = self.loop.time() + seconds
         if self._ticking is None:
-            self._ticking = loop.call_later(self._tick_seconds, self._tick, loop)
+            self._ticking = self.loop.call_later(self._tick_seconds, self._tick)
 
-    def _tick(self, loop: asyncio.AbstractEventLoop) -> None:
-        now = loop.time()
+    @functools.cached_property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """Whoever is asked for the running loop asks the kernel who he is, each time."""
+        return asyncio.get_running_loop()
+
+    def _tick(self) -> None:
+        now = self.loop.time()
         for task in [task for task, due in self.due.items() if due <= now]:
             del self.due[task]
             self.late.add(task)
             task.cancel()
-        self._ticking = loop.call_later(self._tick_seconds, self._tick, loop) if self.due else None
+        self._ticking = self.loop.call_later(self._tick_seconds, self._tick) if self.due else None

@@ -13,6 +13,7 @@ import ssl
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 import httptools
@@ -46,13 +47,12 @@ class HttpProber:
             with self._deadlines.within(left):
                 transport, exchange = await open_connection(
                     addresses,
-                    lambda: _Exchange(loop, request.body_limit),
+                    lambda: _Exchange(loop, target.wire, request.body_limit),
                     target.host,
                     target.port,
                     tls=self._context() if target.tls else None,
                 )
                 expires = _certificate_end(transport) if target.tls else None
-                transport.write(target.wire)
                 await exchange.done
         except TimeoutError:
             raise ProbeFailed(Failure.TIMEOUT, f"no answer within {timeout:g} s") from None
@@ -104,19 +104,23 @@ def _certificate_end(transport: asyncio.Transport) -> float | None:
 
 
 class _Exchange(asyncio.Protocol):
-    def __init__(self, loop: asyncio.AbstractEventLoop, body_limit: int) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, wire: bytes, body_limit: int) -> None:
         self.done: asyncio.Future[None] = loop.create_future()
         self.status = 0
         self.body = bytearray()
+        self._wire = wire
         self._limit = body_limit
         self._head = 0
         self._start = bytearray()
         # It holds us by its callbacks: a circle, which lasts only as long as the connection. Else every check would
         # leave six objects to the collector.
         self._parser: httptools.HttpResponseParser | None = None
+        self._transport: Any = None
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+    def connection_made(self, transport: Any) -> None:
         self._parser = httptools.HttpResponseParser(self)
+        self._transport = transport
+        transport.write(self._wire)
 
     def data_received(self, data: bytes) -> None:
         if self._parser is None or self.done.done():
@@ -158,7 +162,7 @@ class _Exchange(asyncio.Protocol):
             self._finish()
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._parser = None
+        self._parser = self._transport = None
         if self.status and error is None:
             self._finish()
         else:
@@ -171,6 +175,9 @@ class _Exchange(asyncio.Protocol):
     def _finish(self) -> None:
         if not self.done.done():
             self.done.set_result(None)
+            # At once, and not a round of the loop later when whoever asked gets to it: until then it would be polled.
+            if self._transport is not None:
+                self._transport.abort()
 
     def _fail(self, failure: ProbeFailed) -> None:
         if not self.done.done():
