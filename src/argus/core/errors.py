@@ -47,6 +47,7 @@ class Code(StrEnum):
     CONTAINER_NOT_RUNNING = "CONTAINER_NOT_RUNNING"
     MOCK_NOT_FOUND = "MOCK_NOT_FOUND"
     NAME_CONFLICT = "NAME_CONFLICT"
+    IMAGE_NOT_FOUND = "IMAGE_NOT_FOUND"
     BUILD_FAILED = "BUILD_FAILED"
     INTERNAL_ERROR = "INTERNAL_ERROR"
     SERVICE_DOWN = "SERVICE_DOWN"
@@ -109,6 +110,7 @@ REGISTRY: dict[Code, Entry] = {
     Code.CONTAINER_NOT_RUNNING: Entry(_C, _R, 409, ("read_status", "run_setup")),
     Code.MOCK_NOT_FOUND: Entry(_S, _R, 404, ("read_status", "check_name")),
     Code.NAME_CONFLICT: Entry(_C, _R, 409, ("rename", "remove_by_hand")),
+    Code.IMAGE_NOT_FOUND: Entry(_C, _R, 404, ("build_image", "check_name")),
     Code.BUILD_FAILED: Entry(_C, _R, 400, ("read_build_log", "fix_dockerfile")),
     Code.INTERNAL_ERROR: Entry(_S, _F, 500, ("read_daemon_log", "report_bug")),
     Code.SERVICE_DOWN: Entry(_I, _R, 503, ("read_incident", "restart_service")),
@@ -140,6 +142,7 @@ REGISTRY: dict[Code, Entry] = {
 # The identifiers are the contract; the sentences are for people.
 ACTIONS: dict[str, str] = {
     "ask_person": "Ask the person who runs Argus, or wait until the gate opens.",
+    "build_image": "Build the images: argus env build; or pull it: docker pull IMAGE.",
     "check_clock": "Check the machine's clock and its time synchronisation.",
     "check_command": "Check the container's command and its exit code.",
     "check_disk": "Check that the disk is not full and is writable.",

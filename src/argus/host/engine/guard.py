@@ -12,9 +12,57 @@ from argus.core.errors import ArgusError, Code
 from argus.host.engine.seam import Container, EngineRefused, EngineUnavailable
 
 T = TypeVar("T")
-_FAIR = 0.5
+FAIR = 0.5
 """Seconds that an engine may be expected to answer within. A shorter deadline that is missed is the asker's haste: one
 service with a timeout of 10 ms must not close the way for all others."""
+_ANSWERS = frozenset(
+    (
+        Code.CONTAINER_NOT_FOUND,
+        Code.CONTAINER_NOT_RUNNING,
+        Code.IMAGE_NOT_FOUND,
+        Code.NAME_CONFLICT,
+        Code.PORT_CONFLICT,
+        Code.DISK_SPACE_LOW,
+    )
+)
+"""Only an engine that is well says these."""
+
+
+def judge(error: Exception) -> Verdict:
+    """For every breaker that stands before an engine."""
+    if isinstance(error, EngineUnavailable):
+        return Verdict.FAILED if error.is_the_engines else Verdict.NOTHING
+    if isinstance(error, EngineRefused):
+        # What it calls its own fault (5xx) is mostly the container's, and nobody knows.
+        return Verdict.ANSWERED if 400 <= error.status < 500 else Verdict.NOTHING
+    if isinstance(error, ArgusError) and error.code in _ANSWERS:
+        return Verdict.ANSWERED
+    return Verdict.NOTHING
+
+
+async def within(
+    circuit: Circuit, question: Callable[[], Awaitable[T]], timeout: float, fair: float | None = FAIR
+) -> T:
+    """Asks through the breaker.
+
+    A deadline of at least `fair` seconds that is missed is a failure of the engine. None: it never is, because a
+    container may be at fault.
+    """
+
+    async def answer() -> T:
+        try:
+            async with asyncio.timeout(timeout):
+                return await question()
+        except TimeoutError:
+            raise _late(timeout, fair) from None
+
+    return await circuit.call(answer)
+
+
+def _late(timeout: float, fair: float | None) -> Exception:
+    if fair is None:
+        return EngineRefused(f"not finished within {timeout:g} s")
+    return EngineUnavailable(f"the Docker engine did not answer within {timeout:g} s", is_the_engines=timeout >= fair)
 
 
 class Containers(Protocol):
@@ -30,40 +78,13 @@ class Containers(Protocol):
 class GuardedEngine:
     def __init__(self, containers: Containers, now: Callable[[], float], limits: Limits | None = None) -> None:
         self._containers = containers
-        self.circuit = Circuit("docker", now, _judge, limits)
+        self.circuit = Circuit("docker", now, judge, limits)
 
     async def named(self, names: Sequence[str], *, timeout: float) -> dict[str, Container | None]:
-        return await self._look(lambda: self._containers.named(names), timeout)
+        return await within(self.circuit, lambda: self._containers.named(names), timeout)
 
     async def labelled(self, label: str, *, timeout: float) -> list[Container]:
-        return await self._look(lambda: self._containers.labelled(label), timeout)
+        return await within(self.circuit, lambda: self._containers.labelled(label), timeout)
 
     async def restart(self, id: str, *, timeout: float) -> None:
-        async def within() -> None:
-            try:
-                async with asyncio.timeout(timeout):
-                    await self._containers.restart(id)
-            except TimeoutError:
-                # Not counted: a container that takes long to stop is no fault of the engine.
-                raise EngineRefused(f"not finished within {timeout:g} s") from None
-
-        await self.circuit.call(within)
-
-    async def _look(self, question: Callable[[], Awaitable[T]], timeout: float) -> T:
-        async def within() -> T:
-            try:
-                async with asyncio.timeout(timeout):
-                    return await question()
-            except TimeoutError:
-                message = f"the Docker engine did not answer within {timeout:g} s"
-                raise EngineUnavailable(message, is_the_engines=timeout >= _FAIR) from None
-
-        return await self.circuit.call(within)
-
-
-def _judge(error: Exception) -> Verdict:
-    if isinstance(error, EngineUnavailable):
-        return Verdict.FAILED if error.is_the_engines else Verdict.NOTHING
-    if isinstance(error, ArgusError) and error.code is Code.CONTAINER_NOT_FOUND:
-        return Verdict.ANSWERED
-    return Verdict.NOTHING
+        await within(self.circuit, lambda: self._containers.restart(id), timeout, fair=None)

@@ -33,6 +33,12 @@ class EngineUnavailable(ArgusError):
 class EngineRefused(Exception):
     """It was asked, and did not do it: what it said, for people. Most often the container is at fault."""
 
+    def __init__(self, message: str, status: int = 0) -> None:
+        super().__init__(message)
+        self.message = message
+        self.status = status
+        """Of its answer; 0 where there was none."""
+
 
 class Engine(Protocol):
     """Every question has a deadline that holds whatever the engine does.

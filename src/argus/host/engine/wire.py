@@ -1,4 +1,4 @@
-"""One question to the engine over a connection of its own, and the whole answer, in bounds.
+"""One question to the engine over a connection of its own, and the answer: whole and in bounds, or as it comes.
 
 No pool: a connection that nobody waits for is closed at once, and there is none that a frozen engine could keep. The
 caller holds the deadline.
@@ -7,18 +7,24 @@ caller holds the deadline.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
+from typing import cast
 
 import httptools
 
 from argus.host.dns import Resolver
+from argus.host.engine import where
 from argus.host.engine.seam import EngineUnavailable
 from argus.host.engine.where import Place, context
 from argus.host.seam import Failure, ProbeFailed
 from argus.host.tcp import open_connection, reason
 
-_LARGEST = 16 * 1024 * 1024
+LARGEST = 16 * 1024 * 1024
 """Bytes of an answer: a list of thousands of containers, and no more memory than that."""
+_AHEAD = 256 * 1024
+"""Bytes of a stream that wait for their reader. Then the engine waits too."""
 _LOOK_UP = 10.0
 
 
@@ -28,30 +34,46 @@ class Answer:
     body: bytes
 
 
-async def ask(place: Place, resolver: Resolver, method: str, target: str) -> Answer:
-    transport: asyncio.Transport | None = None
-    try:
-        transport, exchange = await _connect(place, resolver)
-        transport.write(f"{method} {target} HTTP/1.1\r\nHost: docker\r\nConnection: close\r\n\r\n".encode("ascii"))
-        await exchange.done
-        return Answer(exchange.status, bytes(exchange.body))
-    finally:
-        if transport is not None:
+class Line:
+    """The way to the engine of one environment. It is looked for before every question: it may have moved."""
+
+    def __init__(self, resolver: Resolver, environ: Mapping[str, str]) -> None:
+        self._resolver = resolver
+        self._environ = environ
+
+    async def ask(self, method: str, target: str, body: bytes | None = None, kind: str = "application/json") -> Answer:
+        async with self.listen(method, target, body, kind) as coming:
+            return await coming.whole()
+
+    @contextlib.asynccontextmanager
+    async def listen(
+        self, method: str, target: str, body: bytes | None = None, kind: str = "application/json"
+    ) -> AsyncIterator[Coming]:
+        """Entered when the status is known."""
+        head = f"{method} {target} HTTP/1.1\r\nHost: docker\r\nConnection: close\r\n"
+        if body is not None:
+            head += f"Content-Type: {kind}\r\nContent-Length: {len(body)}\r\n"
+        transport, coming = await _connect(where.find(self._environ), self._resolver)
+        try:
+            transport.write(f"{head}\r\n".encode("ascii") + (body or b""))
+            await coming.begun
+            yield coming
+        finally:
             transport.abort()
 
 
-async def _connect(place: Place, resolver: Resolver) -> tuple[asyncio.Transport, _Exchange]:
+async def _connect(place: Place, resolver: Resolver) -> tuple[asyncio.Transport, Coming]:
     loop = asyncio.get_running_loop()
 
-    def exchange() -> _Exchange:
-        return _Exchange(loop, str(place))
+    def coming() -> Coming:
+        return Coming(loop, str(place))
 
     try:
         if place.path:
-            return await loop.create_unix_connection(exchange, place.path)
+            return await loop.create_unix_connection(coming, place.path)
         addresses = await resolver.addresses(place.host, place.port, timeout=_LOOK_UP)
         tls = context(place.certificates) if place.certificates else None
-        return await open_connection(addresses, exchange, place.host, place.port, tls=tls)
+        return await open_connection(addresses, coming, place.host, place.port, tls=tls)
     except ProbeFailed as failed:
         raise _unavailable(place, failed.detail, failed.failure) from None
     except OSError as error:
@@ -64,44 +86,87 @@ def _unavailable(place: Place, detail: str, why: Failure) -> EngineUnavailable:
     return EngineUnavailable(message, is_the_engines=why is not Failure.OURS, address=str(place))
 
 
-class _Exchange(asyncio.Protocol):
+class Coming(asyncio.Protocol):
+    """An answer under way."""
+
     def __init__(self, loop: asyncio.AbstractEventLoop, place: str) -> None:
-        self.done: asyncio.Future[None] = loop.create_future()
+        self.begun: asyncio.Future[None] = loop.create_future()
         self.status = 0
-        self.body = bytearray()
         self._place = place
-        self._size = 0
+        self._waiting = bytearray()
+        self._news = asyncio.Event()
+        self._is_whole = False
+        self._problem: EngineUnavailable | None = None
+        self._transport: asyncio.Transport | None = None
+        self._is_paused = False
         self._parser = httptools.HttpResponseParser(self)
 
+    async def whole(self) -> Answer:
+        body = bytearray()
+        while piece := await self.piece():
+            body += piece
+            if len(body) > LARGEST:
+                raise self._fails(f"answers with more than {LARGEST} bytes")
+        return Answer(self.status, bytes(body))
+
+    async def piece(self) -> bytes:
+        """What has come since the last one. Empty: the engine ended it; to be cut off before that is an error."""
+        while not self._waiting:
+            if self._is_whole:
+                return b""
+            if self._problem is not None:
+                raise self._problem
+            if self._is_paused and self._transport is not None:
+                self._is_paused = False
+                self._transport.resume_reading()
+            self._news.clear()
+            await self._news.wait()
+        piece = bytes(self._waiting)
+        self._waiting.clear()
+        return piece
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's do not inherit
+
     def data_received(self, data: bytes) -> None:
-        if self.done.done():
-            return
-        self._size += len(data)
-        if self._size > _LARGEST:
-            self._fail(f"answers with more than {_LARGEST} bytes")
+        if self._is_whole or self._problem is not None:
             return
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserError as error:
-            self._fail(f"does not speak HTTP: {error}")
+            self._end(self._fails(f"does not speak HTTP: {error}"))
 
-    def on_body(self, body: bytes) -> None:
-        self.body += body
-
-    def on_message_complete(self) -> None:
+    def on_headers_complete(self) -> None:
         status = self._parser.get_status_code()
         # 1xx is a preface; the answer follows.
-        if status >= 200 and not self.done.done():
+        if status >= 200 and not self.begun.done():
             self.status = status
-            self.done.set_result(None)
+            self.begun.set_result(None)
+
+    def on_body(self, body: bytes) -> None:
+        self._waiting += body
+        self._news.set()
+        if len(self._waiting) > _AHEAD and not self._is_paused and self._transport is not None:
+            self._is_paused = True
+            self._transport.pause_reading()
+
+    def on_message_complete(self) -> None:
+        if self.status:
+            self._is_whole = True
+            self._news.set()
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._fail("closed the connection before its answer was whole")
+        self._end(self._fails("closed the connection before its answer was whole"))
 
-    def _fail(self, what: str) -> None:
-        if not self.done.done():
-            self.done.set_exception(
-                EngineUnavailable(f"the Docker engine at {self._place} {what}", address=self._place)
-            )
+    def _end(self, problem: EngineUnavailable) -> None:
+        if self._is_whole or self._problem is not None:
+            return
+        self._problem = problem
+        self._news.set()
+        if not self.begun.done():
+            self.begun.set_exception(problem)
             # The deadline may have fired already; then nobody is left to fetch this.
-            self.done.exception()
+            self.begun.exception()
+
+    def _fails(self, what: str) -> EngineUnavailable:
+        return EngineUnavailable(f"the Docker engine at {self._place} {what}", address=self._place)
