@@ -230,6 +230,7 @@ _EXIT = {
     Code.SUITE_NOT_FOUND: 2,
     Code.CONTAINER_NOT_FOUND: 2,
     Code.MOCK_NOT_FOUND: 2,
+    Code.IMAGE_NOT_FOUND: 2,
     Code.PANE_NOT_FOUND: 2,
     Code.NOT_FOUND: 2,
 }

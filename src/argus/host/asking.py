@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Callable, Mapping
 
 from argus.host.children import Children
 from argus.host.seam import Ran
@@ -13,10 +14,18 @@ _SAID = 64 * 1024
 _PIECE = 64 * 1024
 
 
-async def ask(children: Children, argv: list[str], *, timeout: float) -> Ran:
+async def ask(
+    children: Children,
+    argv: list[str],
+    *,
+    timeout: float,
+    env: Mapping[str, str] = os.environ,
+    heard: Callable[[bytes], None] | None = None,
+) -> Ran:
     """Unlike a restart, a question leaves nothing running: its whole group is ended with it.
 
     The end of the program ends the question, not the end of its output: whoever it left behind may hold that open.
+    `heard` is told all of the output as it comes, and must not raise.
     """
     loop = asyncio.get_running_loop()
     began = loop.time()
@@ -25,14 +34,14 @@ async def ask(children: Children, argv: list[str], *, timeout: float) -> Ran:
     said, problem = bytearray(), ""
     try:
         try:
-            child = children.spawn(argv, os.environ, output=end, with_group=True)
+            child = children.spawn(argv, env, output=end, with_group=True)
         finally:
             os.close(end)
     except (OSError, ValueError) as error:
         os.close(answer)
         why = getattr(error, "strerror", "") or str(error)
         return Ran(None, "", loop.time() - began, f"cannot start {argv[0]}: {why}")
-    loop.add_reader(answer, lambda: _read(answer, said))
+    loop.add_reader(answer, lambda: _read(answer, said, heard))
     try:
         async with asyncio.timeout(timeout):
             await asyncio.shield(child.ended)
@@ -41,7 +50,7 @@ async def ask(children: Children, argv: list[str], *, timeout: float) -> Ran:
     finally:
         child.end_group()
         loop.remove_reader(answer)
-        while _read(answer, said):
+        while _read(answer, said, heard):
             pass
         os.close(answer)
     if problem:
@@ -49,7 +58,7 @@ async def ask(children: Children, argv: list[str], *, timeout: float) -> Ran:
     return Ran(None if problem else child.ended.result(), said.decode("utf-8", "replace"), loop.time() - began, problem)
 
 
-def _read(answer: int, said: bytearray) -> bool:
+def _read(answer: int, said: bytearray, heard: Callable[[bytes], None] | None) -> bool:
     """Takes in what is there. False: nothing is, or nothing more will come."""
     try:
         piece = os.read(answer, _PIECE)
@@ -57,6 +66,8 @@ def _read(answer: int, said: bytearray) -> bool:
         return False
     if not piece:
         asyncio.get_running_loop().remove_reader(answer)  # it would be ready for ever
+    elif heard is not None:
+        heard(piece)
     said += piece
     del said[:-_SAID]
     return bool(piece)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+from argus.core.circuit import Circuit
 from argus.host import processes
 from argus.host.asking import ask
 from argus.host.children import Children
 from argus.host.deadlines import Deadlines
 from argus.host.dns import Resolver
+from argus.host.engine.building import DockerDock
 from argus.host.engine.docker import DockerContainers
 from argus.host.engine.guard import GuardedEngine
+from argus.host.engine.guarded import GuardedDock
+from argus.host.engine.wire import Line
 from argus.host.http import HttpProber
 from argus.host.process import outlast, run
 from argus.host.seam import HttpReply, HttpRequest, Ran
@@ -33,6 +37,9 @@ class MachineHost:
         self.engine = GuardedEngine(DockerContainers(self._resolver), time.monotonic)
         self._children = Children()
         self._lookers = ThreadPoolExecutor(4, thread_name_prefix="look")
+
+    def dock(self, environ: Mapping[str, str], circuit: Circuit) -> GuardedDock:
+        return GuardedDock(DockerDock(Line(self._resolver, environ), self._children, environ), circuit)
 
     async def http(self, request: HttpRequest, *, timeout: float) -> HttpReply:
         return await self._http.ask(request, timeout=timeout)

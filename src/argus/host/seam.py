@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from argus.core.circuit import Circuit
+from argus.host.engine.resources import Dock
 from argus.host.engine.seam import Engine
 
 
@@ -62,6 +65,10 @@ class Host(Protocol):
     @property
     def engine(self) -> Engine:
         """The Docker engine, if there is one: asking tells."""
+        ...
+
+    def dock(self, environ: Mapping[str, str], circuit: Circuit) -> Dock:
+        """The Docker engine of one caller, behind a breaker of its own (`engine.guard.judge` judges for it)."""
         ...
 
     async def http(self, request: HttpRequest, *, timeout: float) -> HttpReply:

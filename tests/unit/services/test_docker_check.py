@@ -143,11 +143,16 @@ async def test_only_those_that_are_bad_now_are_restarted():
     host, one = FakeHost(), service(containers=["a", "b", "c", "d"])
     for name in "abcd":
         host.docker.add(name)
-    host.docker.containers["b"].end(1)
-    host.docker.containers["d"].health = "unhealthy"
+    host.docker.containers_by_name["b"].end(1)
+    host.docker.containers_by_name["d"].health = "unhealthy"
     ran = await restarter(one).restart(host, log="")
     assert (ran.exit_code, ran.output, ran.problem) == (0, "restarted b, d", "")
-    assert {name: made.starts for name, made in host.docker.containers.items()} == {"a": 0, "b": 1, "c": 0, "d": 1}
+    assert {name: made.starts for name, made in host.docker.containers_by_name.items()} == {
+        "a": 0,
+        "b": 1,
+        "c": 0,
+        "d": 1,
+    }
 
 
 async def test_what_came_back_by_itself_is_left_alone():
@@ -163,7 +168,7 @@ async def test_a_check_of_something_else_restarts_containers_that_look_well():
         host.docker.add(name, labels={"app": "web"})
     other = host.docker.add("c", labels={"app": "other"})
     assert (await restarter(one).restart(host, log="")).output == "restarted a, b"
-    host.docker.containers["b"].end(1)
+    host.docker.containers_by_name["b"].end(1)
     assert (await restarter(one).restart(host, log="")).output == "restarted b"
     assert other.starts == 0
 

@@ -9,22 +9,24 @@ from __future__ import annotations
 import asyncio
 import selectors
 import signal
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from argus.core.errors import ArgusError, Code
+from argus.core.circuit import Circuit
 from argus.core.vital import Vital
 from argus.host.conversations import Conversation
 from argus.host.engine.guard import GuardedEngine
-from argus.host.engine.seam import Container, EngineRefused, EngineUnavailable
+from argus.host.engine.guarded import GuardedDock
 from argus.host.identity import Identity
 from argus.host.launching import Ended, Launch, LaunchFailed, LaunchUncertain, Running
 from argus.host.processes import NoProcess
 from argus.host.runfolder import last
 from argus.host.seam import Failure, HttpReply, HttpRequest, ProbeFailed, Ran
 from argus.host.worktrees import WorktreeFailed
+from argus.testing.containers import FakeContainer, FakeImage
+from argus.testing.engine import FakeBuild, FakeEngine
 
 
 class Stuck(Exception):
@@ -103,84 +105,6 @@ class Answers:
     tls_expires: float | None = None
 
 
-@dataclass(eq=False)
-class FakeContainer:
-    """A container of the fake engine, and what a test may do to it."""
-
-    name: str
-    id: str
-    labels: dict[str, str] = field(default_factory=dict)
-    state: str = "running"
-    health: str | None = None
-    exit_code: int = 0
-    oom_killed: bool = False
-    is_healthy_after_start: bool = True
-    refuses: str = ""
-    """What the engine says instead of starting it."""
-    starts: int = 0
-
-    def end(self, exit_code: int, *, out_of_memory: bool = False) -> None:
-        self.state, self.exit_code, self.oom_killed = "exited", exit_code, out_of_memory
-
-    def seen(self) -> Container:
-        health = self.health if self.state == "running" else self.health and "unhealthy"
-        return Container(self.id, self.name, self.state, health, self.exit_code, self.oom_killed)
-
-
-class FakeEngine:
-    """An engine of containers, behind the guard of the real one. A name that nobody set up does not exist."""
-
-    def __init__(self) -> None:
-        self.containers: dict[str, FakeContainer] = {}
-        self.away = ""
-        """Why it cannot be reached."""
-        self.is_frozen = False
-        self.asked = 0
-
-    def add(self, name: str, **more: Any) -> FakeContainer:
-        made = FakeContainer(name, f"{len(self.containers) + 1:064x}", **more)
-        self.containers[name] = made
-        return made
-
-    async def named(self, names: Sequence[str]) -> dict[str, Container | None]:
-        await self._reach()
-        found = {name: self._find(name) for name in names}
-        return {name: one.seen() if one else None for name, one in found.items()}
-
-    async def labelled(self, label: str) -> list[Container]:
-        await self._reach()
-        key, _, value = label.partition("=")
-        carry = [one for one in self.containers.values() if key in one.labels]
-        return [
-            one.seen()
-            for one in sorted(carry, key=lambda one: one.name)
-            if "=" not in label or one.labels[key] == value
-        ]
-
-    async def restart(self, id: str) -> None:
-        await self._reach()
-        one = self._find(id)
-        if one is None:
-            raise ArgusError(Code.CONTAINER_NOT_FOUND, f"there is no container {id}", container=id)
-        if one.refuses:
-            raise EngineRefused(one.refuses)
-        one.starts += 1
-        one.state, one.exit_code, one.oom_killed = "running", 0, False
-        one.health = one.health and ("healthy" if one.is_healthy_after_start else "starting")
-
-    def _find(self, name: str) -> FakeContainer | None:
-        every = self.containers.values()
-        return self.containers.get(name) or next(
-            (one for one in every if len(name) >= 12 and one.id.startswith(name)), None
-        )
-
-    async def _reach(self) -> None:
-        self.asked += 1
-        await asyncio.sleep(1e9 if self.is_frozen else 0.001)
-        if self.away:
-            raise EngineUnavailable(f"the Docker engine cannot be reached: {self.away}")
-
-
 class FakeHost:
     """A machine of ports, programs and containers. A port that nobody set up refuses."""
 
@@ -190,6 +114,9 @@ class FakeHost:
         self.ports: dict[int, Answers] = {}
         self.programs: dict[str, Callable[[list[str]], Awaitable[Ran]]] = {}
         self.started: list[list[str]] = []
+
+    def dock(self, environ: Mapping[str, str], circuit: Circuit) -> GuardedDock:
+        return GuardedDock(self.docker, circuit)
 
     async def http(self, request: HttpRequest, *, timeout: float) -> HttpReply:
         parts = urlsplit(request.url)
@@ -446,10 +373,12 @@ __all__ = [
     "Answers",
     "Behaves",
     "FakeAgent",
+    "FakeBuild",
     "FakeClock",
     "FakeContainer",
     "FakeEngine",
     "FakeHost",
+    "FakeImage",
     "FakeLauncher",
     "SimulatedLoop",
     "Stuck",

@@ -1,0 +1,130 @@
+"""Images are built by the docker command, as the caller would: with BuildKit where that is chosen, and without.
+
+What it prints is told line by line. It is ended with its whole group at the deadline and when nobody waits any more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shutil
+from collections.abc import Callable, Mapping
+
+from argus.core.errors import ArgusError, Code
+from argus.host.asking import ask
+from argus.host.children import Children
+from argus.host.engine.guard import FAIR
+from argus.host.engine.names import checked_image
+from argus.host.engine.refusals import full
+from argus.host.engine.resources import Building
+from argus.host.engine.seam import EngineUnavailable
+from argus.host.engine.things import ThingCalls
+from argus.host.engine.wire import Line
+from argus.host.seam import Ran
+
+_LINES = 100
+"""Of the output, the last ones, that an error carries."""
+_LONGEST = 8 * 1024
+"""Bytes of a line that is told."""
+_RESERVE = 5.0
+"""Seconds of the deadline that are kept to find out whether the engine or the build was at fault."""
+_LOST = re.compile(r"(?:ERROR: |error: )*(?:Cannot connect to the Docker daemon|error during connect)")
+"""The command's own last line; what a step of the build prints is never the last."""
+
+
+class DockerDock(ThingCalls):
+    """All that an environment asks of a real engine."""
+
+    def __init__(self, line: Line, children: Children, environ: Mapping[str, str]) -> None:
+        super().__init__(line)
+        self._children = children
+        self._environ = environ
+
+    async def build(self, building: Building, heard: Callable[[str], None], *, timeout: float) -> str:
+        argv = command(building, self._environ)
+        reserve = min(_RESERVE, timeout / 4)
+        lines = Lines(heard)
+        ran = await ask(self._children, argv, timeout=timeout - reserve, env=self._environ, heard=lines.take)
+        lines.end()
+        try:
+            async with asyncio.timeout(reserve):
+                return await self._outcome(building, ran, lines.last)
+        except TimeoutError:
+            message = f"the Docker engine did not answer within {reserve:g} s after a build"
+            raise EngineUnavailable(message, is_the_engines=reserve >= FAIR, output=_end(ran.output)) from None
+
+    async def _outcome(self, building: Building, ran: Ran, last: str) -> str:
+        problem = ran.problem or f"the build failed: {last or f'exit code {ran.exit_code}'}"
+        if ran.exit_code == 0:
+            image = await self.image(building.tag)
+            if image is not None:
+                return image
+            problem = "the build ended well, but the engine does not have its image"
+        if _LOST.match(last):
+            raise EngineUnavailable(f"the build lost the Docker engine: {last}", output=_end(ran.output))
+        # An engine that is gone or frozen is not the fault of the Dockerfile, whatever the command made of it.
+        await self.ping()
+        output = _end(ran.output)
+        raise full(output) or ArgusError(
+            Code.BUILD_FAILED,
+            f"{building.tag}: {problem}",
+            output=output,
+            exitCode=ran.exit_code,
+            image=building.tag,
+            dockerfile=building.dockerfile,
+        )
+
+
+class Lines:
+    """Tells lines, out of pieces as they come, cut where they are too long."""
+
+    def __init__(self, heard: Callable[[str], None]) -> None:
+        self._heard = heard
+        self._rest = b""
+        self.last = ""
+        """The last one that says anything."""
+
+    def take(self, piece: bytes) -> None:
+        *lines, self._rest = (self._rest + piece).split(b"\n")
+        for line in lines:
+            self._tell(line)
+        self._rest = self._rest[:_LONGEST]
+
+    def end(self) -> None:
+        if self._rest:
+            self._tell(self._rest)
+            self._rest = b""
+
+    def _tell(self, line: bytes) -> None:
+        text = line[:_LONGEST].decode("utf-8", "replace").rstrip()
+        self.last = text or self.last
+        self._heard(text)
+
+
+def command(building: Building, environ: Mapping[str, str]) -> list[str]:
+    """Raises where there is no docker command, or what it would be told is not fit for it."""
+    for path in (building.dockerfile, building.context):
+        if not os.path.isabs(path):
+            raise ValueError(f"not an absolute path: {path}")
+    program = shutil.which("docker", path=environ.get("PATH") or os.defpath)
+    if program is None:
+        raise EngineUnavailable(
+            "there is no docker command on the caller's PATH, and images are built by it",
+            is_the_engines=False,
+            program="docker",
+        )
+    return [
+        program,
+        "build",
+        f"--file={building.dockerfile}",
+        f"--tag={checked_image(building.tag)}",
+        *(f"--build-arg={name}={value}" for name, value in building.args.items()),
+        *(f"--label={name}={value}" for name, value in building.labels.items()),
+        *(["--no-cache"] if building.no_cache else []),
+        building.context,
+    ]
+
+
+def _end(output: str) -> str:
+    return "\n".join(output.splitlines()[-_LINES:])
