@@ -18,6 +18,7 @@ import tarfile
 import tempfile
 import time
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -75,6 +76,23 @@ class Engine:
         assert self._spaces.stdout.readline(), "no namespaces can be made here"
         # An engine of the machine's own has its containerd there, which would be used.
         self._inside("sh", "-c", "ip link set lo up; ! test -d /run/containerd || mount -t tmpfs none /run/containerd")
+
+    @contextlib.contextmanager
+    def held(self, port: int) -> Iterator[None]:
+        """A program beside it, in its network, has the port meanwhile."""
+        words = (
+            f"import socket,signal;s=socket.socket();s.bind(('',{port}));s.listen();print(flush=True);signal.pause()"
+        )
+        target = self._nsenter()[1]
+        with subprocess.Popen(
+            ["nsenter", target, "--net", "--", sys.executable, "-I", "-S", "-c", words], stdout=subprocess.PIPE
+        ) as program:
+            assert program.stdout is not None
+            try:
+                assert program.stdout.readline(), "the port cannot be had"
+                yield
+            finally:
+                program.kill()
 
     def _inside(self, *words: str) -> None:
         subprocess.run([*self._nsenter(), *words], env=self._environ, check=True, timeout=_LIMIT)
@@ -148,6 +166,11 @@ class Engine:
         self.thaw()
         for one in self.ask("GET", "/containers/json?all=1"):
             self.ask("DELETE", f"/containers/{one['Id']}?force=1&v=1")
+        for one in self.ask("GET", "/networks"):
+            if one["Name"] not in ("bridge", "host", "none"):
+                self.ask("DELETE", f"/networks/{one['Id']}")
+        for one in self.ask("GET", "/volumes")["Volumes"] or ():
+            self.ask("DELETE", f"/volumes/{one['Name']}?force=1")
 
     def end(self) -> None:
         try:

@@ -4,12 +4,10 @@ The real one is asked on both loops: the daemon's is uvloop.
 """
 
 import asyncio
-import inspect
-from collections.abc import Awaitable, Callable
-from typing import Any
+import functools
 
 import pytest
-import uvloop
+from tests.contract.each_engine import on_each
 from tests.docker_engine import Engine as RealEngine
 
 from argus.core.breaker import Limits
@@ -18,12 +16,10 @@ from argus.host.dns import Resolver
 from argus.host.engine.docker import DockerContainers
 from argus.host.engine.guard import GuardedEngine
 from argus.host.engine.seam import Container, EngineRefused
-from argus.testing import FakeEngine, SimulatedLoop
+from argus.testing import FakeEngine
 
 ENOUGH = 60.0
 """Seconds that nothing here takes; a deadline that is not kept runs into it."""
-KINDS = ("fake", "docker", "docker-on-uvloop")
-LOOPS: dict[str, Any] = {"fake": SimulatedLoop, "docker-on-uvloop": uvloop.new_event_loop}
 LABELS = {"argus.test": "yes"}
 
 
@@ -79,25 +75,7 @@ class World:
         self._resolver.close()
 
 
-def on_every_engine(scenario: Callable[..., Awaitable[None]]) -> Callable[..., None]:
-    def test(kind: str, request: pytest.FixtureRequest, **given: Any) -> None:
-        async def whole() -> None:
-            world = World(kind, request)
-            try:
-                async with asyncio.timeout(3 * ENOUGH):
-                    await scenario(world, **given)
-                assert asyncio.all_tasks() == {asyncio.current_task()}, "a question is left under way"
-            finally:
-                world.close()
-
-        with asyncio.Runner(loop_factory=LOOPS.get(kind)) as runner:
-            runner.run(whole())
-
-    own = list(inspect.signature(scenario).parameters.values())[1:]
-    common = list(inspect.signature(test).parameters.values())[:2]
-    test.__name__, test.__doc__, test.__module__ = scenario.__name__, scenario.__doc__, scenario.__module__
-    test.__signature__ = inspect.Signature(common + own)  # type: ignore[attr-defined]
-    return pytest.mark.parametrize("kind", KINDS)(test)
+on_every_engine = functools.partial(on_each, World)
 
 
 @on_every_engine

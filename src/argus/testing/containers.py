@@ -223,7 +223,7 @@ class FakeContainers:
                 raise taken(f"Bind for 0.0.0.0:{number} failed: port is already allocated") or AssertionError
             held.add(number)
             bound.append(Binding(port.container_port, number, port.host, port.protocol))
-        return tuple(bound)
+        return tuple(sorted(bound, key=lambda one: (one.container_port, one.protocol)))
 
     def _begin(self, one: FakeContainer) -> None:
         one.starts += 1
