@@ -49,7 +49,9 @@ class Refused(Exception):
 
 
 class Engine:
-    def __init__(self) -> None:
+    def __init__(self, *, space: str = "") -> None:
+        """`space`: how much it has on its disk, as `64m`."""
+        self._space = space
         self.folder = Path(tempfile.mkdtemp(prefix="argus-dk-"))
         self.socket = str(self.folder / "sock")
         self.url = f"unix://{self.socket}"
@@ -75,7 +77,10 @@ class Engine:
         assert self._spaces.stdout is not None
         assert self._spaces.stdout.readline(), "no namespaces can be made here"
         # An engine of the machine's own has its containerd there, which would be used.
-        self._inside("sh", "-c", "ip link set lo up; ! test -d /run/containerd || mount -t tmpfs none /run/containerd")
+        self.inside("sh", "-c", "ip link set lo up; ! test -d /run/containerd || mount -t tmpfs none /run/containerd")
+        if self._space:
+            (self.folder / "data").mkdir()
+            self.inside("mount", "-t", "tmpfs", "-o", f"size={self._space}", "none", str(self.folder / "data"))
 
     @contextlib.contextmanager
     def held(self, port: int) -> Iterator[None]:
@@ -94,7 +99,8 @@ class Engine:
             finally:
                 program.kill()
 
-    def _inside(self, *words: str) -> None:
+    def inside(self, *words: str) -> None:
+        """A command in its namespaces."""
         subprocess.run([*self._nsenter(), *words], env=self._environ, check=True, timeout=_LIMIT)
 
     def _nsenter(self) -> list[str]:
@@ -164,8 +170,14 @@ class Engine:
         if self._enter.poll() is not None:
             self.start()
         self.thaw()
-        for one in self.ask("GET", "/containers/json?all=1"):
-            self.ask("DELETE", f"/containers/{one['Id']}?force=1&v=1")
+        until = time.monotonic() + _LIMIT
+        while left := self.ask("GET", "/containers/json?all=1"):
+            for one in left:
+                try:
+                    self.ask("DELETE", f"/containers/{one['Id']}?force=1&v=1")
+                except Refused:  # a build that was ended removes its own at the same time
+                    if time.monotonic() > until:
+                        raise
         for one in self.ask("GET", "/networks"):
             if one["Name"] not in ("bridge", "host", "none"):
                 self.ask("DELETE", f"/networks/{one['Id']}")

@@ -29,7 +29,7 @@ _LONGEST = 8 * 1024
 """Bytes of a line that is told."""
 _RESERVE = 5.0
 """Seconds of the deadline that are kept to find out whether the engine or the build was at fault."""
-_LOST = re.compile(r"(?:ERROR: |error: )*(?:Cannot connect to the Docker daemon|error during connect)")
+_LOST = re.compile(r"(?:ERROR: |error: )*(?:Cannot connect to the Docker daemon|error during connect|unexpected EOF$)")
 """The command's own last line; what a step of the build prints is never the last."""
 
 
