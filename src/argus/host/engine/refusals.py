@@ -18,7 +18,8 @@ _ITS_OWN = re.compile(
 )
 """The engine without its containerd, or on its way out."""
 _BOUND = re.compile(
-    r"(?:bind for|listen (?:tcp|udp|sctp)[46]?|host port(?: for)?) (?:\[[^\]]*\]|[^:\s]*):(\d+)", re.IGNORECASE
+    r"bind for \S*:(\d+) failed|(?:listen (?:tcp|udp|sctp)[46]?|host port(?: for)?) (?:\[[^\]]*\]|[^:\s]*):(\d+)",
+    re.IGNORECASE,
 )
 """`Bind for 0.0.0.0:80 failed`, `listen tcp4 0.0.0.0:80: bind`, `failed to bind host port for 0.0.0.0:80:172.…`."""
 _NO_CONTAINER = re.compile(r"no such container:? ?/?(\S*)", re.IGNORECASE)
@@ -71,7 +72,7 @@ def taken(words: str) -> ArgusError | None:
     is_certain = "port is already allocated" in words
     if not is_certain and not (bound and "address already in use" in words.lower()):
         return None
-    port = int(bound[1]) if bound else None
+    port = int(bound[1] or bound[2]) if bound else None
     return ArgusError(Code.PORT_CONFLICT, f"port {port or '?'} is taken: {words}", port=port)
 
 
