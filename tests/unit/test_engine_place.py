@@ -56,6 +56,15 @@ def test_a_context_says_it_by_the_environment_or_by_the_users_choice(tmp_path: P
     assert find({**environ, "DOCKER_CONTEXT": "far"}) == Place(host="far", port=1)
 
 
+def test_a_context_with_certificates_speaks_tls_with_its_own(tmp_path: Path):
+    context(tmp_path, "far", "tcp://far")
+    key = hashlib.sha256(b"far").hexdigest()
+    certificates = tmp_path / ".docker" / "contexts" / "tls" / key / "docker"
+    certificates.mkdir(parents=True)
+    environ = {"HOME": str(tmp_path), "DOCKER_CONTEXT": "far", "DOCKER_CERT_PATH": "/others"}
+    assert find(environ) == Place(host="far", port=2376, certificates=str(certificates))
+
+
 def test_a_context_that_does_not_exist_is_not_replaced_by_another_engine(tmp_path: Path):
     with pytest.raises(EngineUnavailable, match="'gone' names no engine"):
         find({"HOME": str(tmp_path), "DOCKER_CONTEXT": "gone"})

@@ -31,9 +31,14 @@ class Place:
 def find(environ: Mapping[str, str]) -> Place:
     """Asked before every question: an engine may come up later, and elsewhere. Raises EngineUnavailable."""
     home = Path(environ.get("HOME") or "/")
-    named = environ.get("DOCKER_HOST") or _of_context(environ, home)
+    named = environ.get("DOCKER_HOST")
     if named:
-        return _read(named, environ, home)
+        is_tls = bool(environ.get("DOCKER_TLS_VERIFY"))
+        folder = environ.get("DOCKER_CERT_PATH") or str(home / ".docker")
+        return _read(named, folder, is_tls=is_tls)
+    chosen = _of_context(environ, home)
+    if chosen is not None:
+        return chosen
     usual = _usual(environ, home)
     # The first is named also when there is none: that is where people look.
     return Place(path=next((path for path in usual if os.path.exists(path)), usual[0]))
@@ -51,18 +56,19 @@ def _usual(environ: Mapping[str, str], home: Path) -> list[str]:
     ]
 
 
-def _of_context(environ: Mapping[str, str], home: Path) -> str:
+def _of_context(environ: Mapping[str, str], home: Path) -> Place | None:
     """As `docker context use` or DOCKER_CONTEXT say. What cannot be read says nothing."""
     folder = Path(environ.get("DOCKER_CONFIG") or home / ".docker")
     name = environ.get("DOCKER_CONTEXT") or _text(_json(folder / "config.json"), "currentContext")
     if not name or name == "default":
-        return ""
-    known = folder / "contexts" / "meta" / hashlib.sha256(name.encode()).hexdigest() / "meta.json"
-    host = _text(_json(known), "Endpoints", "docker", "Host")
+        return None
+    key = hashlib.sha256(name.encode()).hexdigest()
+    host = _text(_json(folder / "contexts" / "meta" / key / "meta.json"), "Endpoints", "docker", "Host")
     if not host:
         # Another engine than the one that was chosen would have other containers of the same names.
         raise EngineUnavailable(f"the Docker context {name!r} names no engine", is_the_engines=False)
-    return host
+    certificates = folder / "contexts" / "tls" / key / "docker"
+    return _read(host, str(certificates), is_tls=certificates.is_dir())
 
 
 def _json(path: Path) -> object:
@@ -78,17 +84,17 @@ def _text(value: object, *keys: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _read(named: str, environ: Mapping[str, str], home: Path) -> Place:
+def _read(named: str, certificates: str, *, is_tls: bool) -> Place:
     parts = urlsplit(named)
     if parts.scheme == "unix" and parts.path.startswith("/"):
         return Place(path=parts.path)
     if parts.scheme in ("tcp", "http", "https") and parts.hostname:
-        is_tls = bool(environ.get("DOCKER_TLS_VERIFY")) or parts.scheme == "https"
-        folder = environ.get("DOCKER_CERT_PATH") or str(home / ".docker")
+        is_tls = is_tls or parts.scheme == "https"
         port = parts.port or (2376 if is_tls else 2375)
-        return Place(host=parts.hostname, port=port, certificates=folder if is_tls else "")
+        return Place(host=parts.hostname, port=port, certificates=certificates if is_tls else "")
     raise EngineUnavailable(
-        f"DOCKER_HOST {named[:200]!r} is not understood: unix:///path or tcp://host:port", is_the_engines=False
+        f"the Docker engine's address {named[:200]!r} is not understood: unix:///path or tcp://host:port",
+        is_the_engines=False,
     )
 
 
