@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from argus.host.engine.seam import EngineUnavailable
-from argus.host.engine.where import Place, find
+from argus.host.engine.where import Place, find, for_commands
 
 
 @pytest.mark.parametrize(
@@ -54,6 +54,7 @@ def test_a_context_says_it_by_the_environment_or_by_the_users_choice(tmp_path: P
     (tmp_path / ".docker" / "config.json").write_text('{"currentContext": "desktop"}')
     assert find(environ) == Place(path="/desktop.sock")
     assert find({**environ, "DOCKER_CONTEXT": "far"}) == Place(host="far", port=1)
+    assert for_commands({**environ, "DOCKER_CONTEXT": "far"}) == {**environ, "DOCKER_CONTEXT": "far"}
 
 
 def test_a_context_with_certificates_speaks_tls_with_its_own(tmp_path: Path):
@@ -82,6 +83,7 @@ def test_a_configuration_that_chooses_nothing_means_the_usual_sockets(config: st
     desktop.parent.mkdir()
     desktop.touch()
     assert find(environ) == Place(path=str(desktop))
+    assert for_commands(environ) == {**environ, "DOCKER_HOST": f"unix://{desktop}"}
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "docker.sock").touch()
     assert find(environ) == Place(path=str(tmp_path / "run" / "docker.sock"))

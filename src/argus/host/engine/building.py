@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from argus.core.errors import ArgusError, Code
 from argus.host.asking import ask
 from argus.host.children import Children
+from argus.host.engine import where
 from argus.host.engine.guard import FAIR
 from argus.host.engine.names import checked_image
 from argus.host.engine.refusals import full
@@ -45,7 +46,8 @@ class DockerDock(ThingCalls):
         argv = command(building, self._environ)
         reserve = min(_RESERVE, timeout / 4)
         lines = Lines(heard)
-        ran = await ask(self._children, argv, timeout=timeout - reserve, env=self._environ, heard=lines.take)
+        env = where.for_commands(self._environ)
+        ran = await ask(self._children, argv, timeout=timeout - reserve, env=env, heard=lines.take)
         lines.end()
         try:
             async with asyncio.timeout(reserve):

@@ -1,6 +1,6 @@
 """The engine's API: what environments ask about containers. No deadlines here: the guard holds them.
 
-`DockerDock`, whole, is this with `things.py` (networks, volumes, images, events) and `building.py`.
+`building.DockerDock` is the whole: this, `things.py` (networks, volumes, images, events) and builds.
 """
 
 from __future__ import annotations

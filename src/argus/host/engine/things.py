@@ -1,4 +1,4 @@
-"""The engine's API: what environments ask about networks, volumes, images and events, and the whole of it."""
+"""The engine's API: what environments ask about networks, volumes, images and events."""
 
 from __future__ import annotations
 

@@ -44,6 +44,14 @@ def find(environ: Mapping[str, str]) -> Place:
     return Place(path=next((path for path in usual if os.path.exists(path)), usual[0]))
 
 
+def for_commands(environ: Mapping[str, str]) -> Mapping[str, str]:
+    """The docker command by itself knows only the first of the usual sockets; it must not look elsewhere than we."""
+    home = Path(environ.get("HOME") or "/")
+    if environ.get("DOCKER_HOST") or _of_context(environ, home) is not None:
+        return environ
+    return {**environ, "DOCKER_HOST": f"unix://{find(environ).path}"}
+
+
 def _usual(environ: Mapping[str, str], home: Path) -> list[str]:
     runtime = environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}"
     return [
