@@ -127,9 +127,7 @@ def test_a_container_that_does_not_exist_is_down_and_says_so(docker: Engine, wat
 
 
 def test_a_container_that_ran_out_of_memory_is_named_as_such(docker: Engine, watching: Callable[..., Argus]) -> None:
-    limit = 24 * 1024 * 1024
-    docker.run("hog", "dd", "if=/dev/zero", "of=/dev/null", "bs=200M", host={"Memory": limit, "MemorySwap": limit})
-    docker.ask("POST", "/containers/hog/wait")
+    docker.exhaust("hog", 24 * 1024 * 1024)
     argus = watching("hog", autonomy="observe")
     down = argus.wait_for("service_down").data
     assert down["detail"] == f"0/1 running: hog is exited, out of memory, exit status {docker.state('hog')['ExitCode']}"

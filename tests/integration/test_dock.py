@@ -119,10 +119,17 @@ async def test_a_container_is_found_by_its_other_names_on_the_network(docker: En
 
 async def test_a_container_that_takes_too_much_memory_is_told_of(docker: Engine):
     async with dock(docker) as at:
-        await ended(at, shell("big", "dd if=/dev/zero of=/dev/null bs=128M count=1", memory=16 * 1024**2))
+        async with at.happenings({}, timeout=ENOUGH) as told:
+            await asyncio.to_thread(docker.exhaust, "big", 16 * 1024**2)
+            seen = []
+            async for one in told:
+                seen.append(one.action)
+                if one.action == "die":
+                    break
+        assert "oom" in seen
         made = await at.container("big", timeout=ENOUGH)
         assert made is not None
-        assert (made.oom_killed, made.memory_limit) == (True, 16 * 1024**2)
+        assert (made.oom_killed, made.exit_code, made.memory_limit) == (True, 137, 16 * 1024**2)
 
 
 async def test_a_program_that_is_not_there_is_refused_and_the_error_kept(docker: Engine):
