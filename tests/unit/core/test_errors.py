@@ -195,6 +195,7 @@ EXITS = {
     "SUITE_NOT_FOUND": 2,
     "CONTAINER_NOT_FOUND": 2,
     "MOCK_NOT_FOUND": 2,
+    "IMAGE_NOT_FOUND": 2,
     "PANE_NOT_FOUND": 2,
     "NOT_FOUND": 2,
 }
