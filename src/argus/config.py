@@ -39,6 +39,7 @@ _FIRST_FORMAT = {
     "failuresBeforeAction": "consecutiveFailsBeforeAlert",
 }
 """What the file may have said where the model says something else."""
+_SERVICES = ("health", "services")
 
 
 class Server(Section):
@@ -184,6 +185,9 @@ def _place(location: tuple[int | str, ...], value: Any, *, missing: bool) -> tup
     """pydantic's location without the names of union members, which the file does not have."""
     path: list[str | int] = []
     for place, part in enumerate(location):
+        # What follows a service's number is its type. Some types are named like a key: `command` is both.
+        if place == len(_SERVICES) + 1 and location[: len(_SERVICES)] == _SERVICES:
+            continue
         if isinstance(value, dict):
             other = _FIRST_FORMAT.get(str(part), str(part))
             part = other if other in value and part not in value else part

@@ -53,6 +53,10 @@ _CASES: dict[str, tuple[str, list[tuple[str, int]]]] = {
         services(_SERVICE + ", restart: {command: reboot now}}"),
         [("health.services[0].restart.command", 4)],
     ),
+    "a-command-that-is-asked-too-often": (
+        services("    - name: job", "      type: command", '      command: ["true"]', "      interval: 0s"),
+        [("health.services[0].interval", 7)],
+    ),
     "a-negative-budget": ("health:\n  restartBudget: {maxPerHour: -1}\n", [("health.restartBudget.maxPerHour", 2)]),
     "a-channel-nobody-knows": ("notify:\n  channels:\n    - {url: nonsense}\n", [("notify.channels[0].url", 3)]),
 }

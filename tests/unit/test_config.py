@@ -280,6 +280,50 @@ def test_a_wrong_http_service_is_refused_at_its_key(keys: dict[str, Any], path: 
     assert places(text) == [(f"health.services[0].{path}", 1)]
 
 
+OF_EVERY_TYPE: dict[str, dict[str, Any]] = {
+    "http": {"url": "http://h/"},
+    "tcp": {"port": 80},
+    "process": {"processName": "x"},
+    "docker": {"containers": ["x"]},
+    "command": {"command": ["true"]},
+}
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "an-interval-of-nothing": ({"interval": "0s"}, "interval"),
+    "the-same-in-milliseconds": ({"intervalMs": 0}, "intervalMs"),
+    "a-timeout-without-a-unit": ({"timeout": 5}, "timeout"),
+    "no-failures": ({"failuresBeforeAction": 0}, "failuresBeforeAction"),
+    "a-dependency-that-is-no-name": ({"dependsOn": ["-f"]}, "dependsOn[0]"),
+    "a-minute-that-is-none": ({"maintenance": [{"cron": "61 * * * *", "duration": "1h"}]}, "maintenance[0].cron"),
+    "a-window-without-its-length": ({"maintenance": [{"cron": "1 * * * *"}]}, "maintenance[0].duration"),
+    "a-budget-below-none": ({"restartBudget": {"maxPerHour": -1}}, "restartBudget.maxPerHour"),
+    "a-command-as-shell-text": ({"restart": {"command": "reboot now"}}, "restart.command"),
+    "an-argument-that-is-a-number": ({"restart": {"command": ["x", 1]}}, "restart.command[1]"),
+    "a-unit-like-an-option": ({"restart": {"systemd": "-f"}}, "restart.systemd"),
+    "a-label-like-an-option": ({"restart": {"launchd": "-f"}}, "restart.launchd"),
+    "a-restart-within-no-time": ({"restart": {"docker": ["x"], "timeout": "0s"}}, "restart.timeout"),
+    "a-key-nobody-knows": ({"colour": "red"}, "colour"),
+    "the-name-of-the-type-as-a-key": ({"http": 1, "tcp": 1, "process": 1, "docker": 1}, "http tcp process docker"),
+    "without-a-name": ({"name": ...}, "name"),
+}
+
+
+@pytest.mark.parametrize("kind", OF_EVERY_TYPE)
+@pytest.mark.parametrize(("keys", "paths"), WRONG.values(), ids=WRONG)
+def test_what_is_wrong_is_named_at_its_key_in_every_type_of_service(kind: str, keys: dict[str, Any], paths: str):
+    text = one_service(**{"type": kind, "port": ..., **OF_EVERY_TYPE[kind], **keys})
+    assert [place for place, _ in places(text)] == [f"health.services[0].{path}" for path in paths.split()]
+
+
+@pytest.mark.parametrize("kind", OF_EVERY_TYPE)
+def test_a_key_that_is_written_wrong_is_named_beside_the_one_that_is_missing(kind: str):
+    text = one_service(**{"type": kind, "port": ..., **OF_EVERY_TYPE[kind], "restart": {"comand": ["x"]}})
+    with pytest.raises(ArgusError) as refused:
+        config.read(text, "argus.yaml")
+    found = {one["path"]: one["message"] for one in refused.value.details["errors"]}
+    assert found.keys() == {"health.services[0].restart.command", "health.services[0].restart.comand"}
+    assert '"command"' in found["health.services[0].restart.comand"]
+
+
 @pytest.mark.parametrize(
     "keys",
     [
