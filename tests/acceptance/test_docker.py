@@ -73,6 +73,9 @@ def test_of_three_containers_only_the_bad_one_is_restarted(docker: Engine, watch
     assert argus.wait_for("service_down").data["detail"].startswith("2/3 running: web2 is exited")
     argus.wait_for("service_recovered")
     assert restarts(argus)[0]["output"] == "restarted web2"
+    # What is told and what is on record is what was done: the others were not touched.
+    assert argus.journal("service_down")[0].data["target"] == "Container web2"
+    assert argus.journal("restart_started")[0].data["target"] == "Container web2"
     assert [docker.starts(name) for name in ("web1", "web2", "web3")] == [1, 2, 1]
 
 

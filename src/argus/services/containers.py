@@ -99,11 +99,17 @@ def judged(found: list[Found]) -> Seen:
     if wrong:
         said = f"{count}: {listed(f'{short(one.name)} {one.trouble}' for one in wrong)}"
         codes = {one.code for one in wrong}
-        return Seen(Status.DOWN, None, said, said, codes.pop() if len(codes) == 1 else Code.SERVICE_DOWN)
+        code = codes.pop() if len(codes) == 1 else Code.SERVICE_DOWN
+        return Seen(Status.DOWN, None, said, said, code, bad=_named(one.name for one in wrong if one.container))
     if starting:
         said = f"{count}: {listed(f'{short(one.name)} is starting' for one in starting)}"
         return Seen(Status.PENDING, None, "starting", said)
     return Seen(Status.UP, None, "", count)
+
+
+def _named(names: Iterable[str]) -> str:
+    several = [short(name) for name in names]
+    return f"Container{'s' if len(several) > 1 else ''} {listed(several)}" if several else ""
 
 
 def listed(texts: Iterable[str]) -> str:

@@ -45,6 +45,8 @@ class Seen:
     code: str | None = None
     tls_expires: float | None = None
     """When the certificate ends that it showed, as wall time."""
+    bad: str = ""
+    """Of a service of several parts, those that a restart would act on, for people."""
 
 
 @dataclass(frozen=True, slots=True)

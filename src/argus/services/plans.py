@@ -110,7 +110,7 @@ class Planner:
         if not fresh and isinstance(decision, Hold) and decision.gate is outage.gate:
             return Plan(judged._replace(outage=outage))
         decided = policy.decided(outage, decision)
-        verdict = self._verdict(service, decision, facts)
+        verdict = self._verdict(service, judged, decision, facts)
         report = (
             reports.down(service, judged, decided, verdict)
             if fresh
@@ -120,17 +120,20 @@ class Planner:
         writes += [outage_incident(service.name, decided), Append(report)]
         health = judged._replace(outage=decided, recorded=Status.DOWN)
         if isinstance(decision, Restart):
-            act, intent = self.intend(service, decided.incident, "argus")
+            act, intent = self.intend(service, decided.incident, "argus", judged)
             return Plan(health._replace(repair=act.id), (*writes, *intent), act)
         return Plan(health, tuple(writes))
 
-    def _verdict(self, service: Service, decision: Restart | Hold, facts: policy.Facts) -> dict[str, Any]:
+    def _verdict(
+        self, service: Service, judged: Health, decision: Restart | Hold, facts: policy.Facts
+    ) -> dict[str, Any]:
+        target = service.target(judged.last.seen if judged.last else None)
         if isinstance(decision, Restart):
-            return reports.restarting(service, facts.autonomy)
+            return reports.restarting(target, facts.autonomy)
         hint = reports.hint(service, decision, facts, self.most(service))
         is_proposed = facts.autonomy is Level.CAUTIOUS and decision.gate is Gate.AUTONOMY
         if is_proposed and isinstance(self._tools.decide(replace(facts, approved=True)), Restart):
-            return reports.proposing(service, decision.gate, facts.autonomy, hint)
+            return reports.proposing(target, decision.gate, facts.autonomy, hint)
         return reports.holding(decision.gate, facts.autonomy, hint)
 
     def _new_outage(self, judged: Health) -> Outage:
@@ -216,10 +219,13 @@ class Planner:
         most = self.settings.restart_budget.max_per_hour
         return min(most, service.restart_budget.max_per_hour) if service.restart_budget else most
 
-    def intend(self, service: Service, incident: str | None, by: str) -> tuple[Act, tuple[Write, ...]]:
+    def intend(
+        self, service: Service, incident: str | None, by: str, judged: Health | None = None
+    ) -> tuple[Act, tuple[Write, ...]]:
         assert service.restart is not None
         reach(Place.INTENT_PLANNED)
-        target = service.restart.target(service.name)
+        last = (judged or self._healths[service.name]).last
+        target = service.target(last.seen if last else None)
         intent: dict[str, Any] = {"target": target, "timeout": service.restart.timeout}
         act = Act(self._tools.new_id(), RESTART, service.name, stamp(self._tools.clock), incident, intent)
         return act, (OpenAct(act), Append(reports.restart_started(service, act, by)))

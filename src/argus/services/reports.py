@@ -47,21 +47,17 @@ def _failure(service: Service, health: Health) -> dict[str, Any]:
     }
 
 
-def restarting(service: Service, autonomy: Level) -> dict[str, Any]:
-    return {"autonomy": autonomy.value, "action": "restart", "target": _target(service)}
+def restarting(target: str, autonomy: Level) -> dict[str, Any]:
+    return {"autonomy": autonomy.value, "action": "restart", "target": target}
 
 
-def proposing(service: Service, gate: Gate, autonomy: Level, hint: str) -> dict[str, Any]:
+def proposing(target: str, gate: Gate, autonomy: Level, hint: str) -> dict[str, Any]:
     """Only a person's word is missing."""
-    return {**holding(gate, autonomy, hint), "action": "proposed", "target": _target(service)}
+    return {**holding(gate, autonomy, hint), "action": "proposed", "target": target}
 
 
 def holding(gate: Gate, autonomy: Level, hint: str) -> dict[str, Any]:
     return {"autonomy": autonomy.value, "action": "none", "gate": gate.value, "hint": hint}
-
-
-def _target(service: Service) -> str:
-    return service.restart.target(service.name) if service.restart else service.name
 
 
 def down(service: Service, health: Health, outage: Outage, verdict: dict[str, Any]) -> Draft:

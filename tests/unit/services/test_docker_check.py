@@ -12,7 +12,7 @@ from argus.host.oneself import Oneself
 from argus.services.checks import DockerService
 from argus.services.checks.base import Service
 from argus.services.containers import Found, judged
-from argus.services.model import Status
+from argus.services.model import Seen, Status
 from argus.services.restarters import DockerRestarter
 from argus.services.restarters.docker import choose
 from argus.services.settings import Health
@@ -131,6 +131,40 @@ def test_what_names_no_containers_is_refused(keys: dict[str, object]):
 )
 def test_the_restart_comes_from_its_own_keys(one: Service, docker: object, well_too: bool):
     assert (restarter(one).docker, restarter(one).well_too) == (docker, well_too)
+
+
+TWO_OF_THREE = judged([found("a", "exited", exit_code=1), found("b"), found("c", "dead")])
+GONE = judged([Found("a", None), found("b")])
+MANY = judged([found(f"c{place}", "exited", exit_code=1) for place in range(9)])
+
+
+@pytest.mark.parametrize(
+    ("one", "seen", "target"),
+    [
+        pytest.param(service(containers=["a", "b", "c"]), TWO_OF_THREE, "Containers a, c", id="those-that-are-bad"),
+        pytest.param(service(label="app=x"), TWO_OF_THREE, "Containers a, c", id="the-same-by-a-label"),
+        pytest.param(service(label="app=x"), MANY, "Containers c0, c1, c2, c3, c4, and 4 more", id="a-few-of-many"),
+        pytest.param(
+            service(containers=["a", "b"]), GONE, "what is down of 2 containers", id="one-that-does-not-exist"
+        ),
+        pytest.param(service(containers=["a", "b"]), None, "what is down of 2 containers", id="not-looked-at-yet"),
+        pytest.param(service(containers=["a"]), None, "Container a", id="the-only-one"),
+        pytest.param(
+            service(containers=["a", "b", "c"], restart={"docker": ["x", "y"]}),
+            TWO_OF_THREE,
+            "what is down of 2 containers, or all of them",
+            id="others-than-those-that-are-looked-at",
+        ),
+        pytest.param(
+            service("tcp", port=1, label="app=x"),
+            Seen(Status.DOWN),
+            "what is down of containers with app=x, or all of them",
+            id="a-check-that-does-not-see-containers",
+        ),
+    ],
+)
+def test_a_restart_is_told_as_what_it_touches(one: Service, seen: Seen | None, target: str):
+    assert one.target(seen) == target
 
 
 def test_no_restart_is_no_restart():

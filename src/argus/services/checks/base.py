@@ -101,6 +101,10 @@ class Service(Section):
         """Where it is, as notifications name it."""
         return self.name
 
+    def target(self, seen: Seen | None) -> str:
+        """What a restart acts on after such a look, as notifications name it."""
+        return self.restart.target(self.name) if self.restart else self.name
+
     @property
     def port_number(self) -> int | None:
         return None

@@ -12,6 +12,7 @@ from argus.schema import PositiveDuration, lasting
 from argus.services.checks.base import Service
 from argus.services.containers import check_given, judged, look, place
 from argus.services.model import Seen, Status
+from argus.services.restarters.docker import DockerRestarter
 
 
 class DockerService(Service):
@@ -33,6 +34,10 @@ class DockerService(Service):
     @property
     def _which(self) -> tuple[str, ...] | str:
         return self.containers if self.containers is not None else self.label or ""
+
+    def target(self, seen: Seen | None) -> str:
+        acts_on = self.restart.docker if isinstance(self.restart, DockerRestarter) else None
+        return seen.bad if seen and seen.bad and acts_on == self._which else super().target(seen)
 
     async def probe(self, host: Host) -> Seen:
         try:

@@ -29,7 +29,11 @@ class DockerRestarter(Section):
     timeout: PositiveDuration = lasting("60s", "How long it may take.")
 
     def target(self, service: str) -> str:
-        return place(self.docker)
+        if not isinstance(self.docker, str) and len(self.docker) == 1:
+            return place(self.docker)
+        # Which of them are down is seen when it begins.
+        which = place(self.docker)
+        return f"what is down of {which[0].lower()}{which[1:]}{', or all of them' if self.well_too else ''}"
 
     async def restart(self, host: Host, *, log: str) -> Ran:
         began = time.perf_counter()
