@@ -38,13 +38,14 @@ async def run(argv: list[str], *, timeout: float, log: str) -> Ran:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
     except OSError as error:
-        return Ran(None, "", 0.0, f"cannot write {path.name}: {error.strerror}")
+        return Ran(None, "", 0.0, f"cannot write {path.name}: {error.strerror}", begun=False)
     note = _note(path)
     reach(Place.COMMAND_DUE)
     try:
         child, told = _start(argv, note, handle)
     except (OSError, ValueError) as error:
-        return Ran(None, "", loop.time() - began, f"cannot start {argv[0]}: {getattr(error, 'strerror', '') or error}")
+        why = f"cannot start {argv[0]}: {getattr(error, 'strerror', '') or error}"
+        return Ran(None, "", loop.time() - began, why, begun=False)
     finally:
         os.close(handle)
     reach(Place.COMMAND_FORKED)
@@ -65,7 +66,7 @@ async def run(argv: list[str], *, timeout: float, log: str) -> Ran:
     reach(Place.COMMAND_ENDED)
     note.unlink(missing_ok=True)
     if problem and child.returncode == NOT_STARTED:
-        return Ran(None, "", loop.time() - began, f"cannot start {argv[0]}: {problem}")
+        return Ran(None, "", loop.time() - began, f"cannot start {argv[0]}: {problem}", begun=False)
     said = tail(path)
     _bound(path, said)
     return Ran(None if problem else child.returncode, said, loop.time() - began, problem)

@@ -59,6 +59,8 @@ class Ran:
     output: str
     seconds: float
     problem: str = ""
+    begun: bool = True
+    """False when nothing was done at all."""
 
 
 class Host(Protocol):

@@ -65,6 +65,8 @@ class Outage:
     incident: str
     opened: float
     restarts: int = 0
+    restarted: bool = False
+    """One of them was really carried out; none that failed to run."""
     gate: Gate | None = None
     """What held the last decision back; None when it was a restart."""
     told: bool = False
@@ -74,7 +76,13 @@ class Outage:
 
     def data(self) -> dict[str, Any]:
         gate = self.gate.value if self.gate else None
-        return {"restarts": self.restarts, "gate": gate, "told": self.told, "escalated": self.escalated}
+        return {
+            "restarts": self.restarts,
+            "restarted": self.restarted,
+            "gate": gate,
+            "told": self.told,
+            "escalated": self.escalated,
+        }
 
 
 @dataclass(frozen=True, slots=True)

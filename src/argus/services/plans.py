@@ -26,6 +26,8 @@ from argus.store.records import Act, Append, Condition, Incident, OpenAct, PutCo
 OUTAGE = "service_outage"
 FLAPPING = "service_flapping"
 DOMAIN = "services"
+UNDONE = ("failed", "not_needed")
+"""Outcomes of restarts after which one cannot say that the service was restarted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +85,10 @@ class Planner:
         """The look after a restart."""
         if health.outage is None:
             return self._plain(service, health, judged)
+        outage = replace(health.outage, restarted=health.outage.restarted or outcome not in UNDONE)
         if judged.status.alive:
-            return self._recovery(service, judged, health.outage)
-        return self._escalation(service, judged, health.outage, outcome)
+            return self._recovery(service, judged, outage)
+        return self._escalation(service, judged, outage, outcome)
 
     def _plain(self, service: Service, health: Health, judged: Health) -> Plan:
         """A change that calls for nothing: it is recorded, unless the record says so already."""
@@ -142,7 +145,7 @@ class Planner:
 
     def _recovery(self, service: Service, judged: Health, outage: Outage) -> Plan:
         wall = self._tools.clock.wall()
-        report = reports.recovered(service, outage, wall, restarted=outage.restarts > 0)
+        report = reports.recovered(service, outage, wall, restarted=outage.restarted)
         return Plan(
             judged._replace(outage=None, recorded=judged.status),
             (_condition(service, judged), outage_incident(service.name, outage, closed=wall), Append(report)),
@@ -153,7 +156,7 @@ class Planner:
         facts = self.facts(service, judged._replace(outage=outage))
         decision = self._tools.decide(facts)
         if isinstance(decision, Restart) or outage.escalated:
-            return Plan(judged._replace(outage=outage))
+            return Plan(judged._replace(outage=outage), (outage_incident(service.name, outage),))
         if decision.gate in policy.SILENT:
             quiet = replace(outage, gate=decision.gate)
             return Plan(judged._replace(outage=quiet), (outage_incident(service.name, quiet),))

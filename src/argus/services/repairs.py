@@ -80,7 +80,8 @@ class Repairs:
         assert service.restart is not None
         held_up = age(act.begun, stamp(self._tools.clock))
         if held_up > LATEST:
-            return Ran(None, "", 0.0, f"Argus was held up for {held_up:.0f} s after it decided; nothing was done")
+            why = f"Argus was held up for {held_up:.0f} s after it decided; nothing was done"
+            return Ran(None, "", 0.0, why, begun=False)
         try:
             return await service.restart.restart(self._tools.host, log=self._tools.log_path(service.name))
         except Exception as error:  # noqa: BLE001 - however it fails, the act gets its outcome
@@ -141,9 +142,12 @@ class Repairs:
 
 
 def outcome(ran: Ran | None, last: Observation) -> str:
-    """recovered, still_down, failed (the restart could not be carried out) or unverified."""
+    """recovered, still_down, failed (the restart could not be carried out), not_needed (it was well again before
+    anything was done) or unverified."""
+    if ran is not None and not ran.begun and ran.problem:
+        return "failed"  # if it is up now, somebody else did it
     if last.seen.status.alive:
-        return "recovered"
+        return "recovered" if ran is None or ran.begun else "not_needed"
     if ran is not None and (ran.problem or ran.exit_code != 0):
         return "failed"
     return "still_down" if last.seen.status is Status.DOWN else "unverified"

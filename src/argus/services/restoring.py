@@ -60,6 +60,8 @@ def _outage(incident: Incident) -> Outage:
         incident.id,
         incident.opened,
         restarts=int(data.get("restarts", 0)),
+        # A record of an earlier version does not say; what was begun was mostly carried out.
+        restarted=bool(data.get("restarted", data.get("restarts", 0))),
         gate=Gate(data["gate"]) if data.get("gate") else None,
         told=bool(data.get("told")),
         escalated=bool(data.get("escalated")),

@@ -136,7 +136,7 @@ class FakeHost:
         self.started.append(argv)
         program = self.programs.get(argv[0])
         if program is None:
-            return Ran(None, "", 0.0, f"cannot start {argv[0]}: No such file or directory")
+            return Ran(None, "", 0.0, f"cannot start {argv[0]}: No such file or directory", begun=False)
         loop = asyncio.get_running_loop()
         began = loop.time()
         try:

@@ -12,7 +12,8 @@ from argus.host.oneself import Oneself
 from argus.services.checks import DockerService
 from argus.services.checks.base import Service
 from argus.services.containers import Found, judged
-from argus.services.model import Seen, Status
+from argus.services.model import Observation, Seen, Status
+from argus.services.repairs import outcome
 from argus.services.restarters import DockerRestarter
 from argus.services.restarters.docker import choose
 from argus.services.settings import Health
@@ -194,6 +195,8 @@ async def test_what_came_back_by_itself_is_left_alone():
     made = host.docker.add("a")
     ran = await restarter(one).restart(host, log="")
     assert (ran.exit_code, ran.output, made.starts) == (0, "nothing was restarted", 0)
+    seen = Observation(judged([found("a")]), 0.0, 0.0)
+    assert outcome(ran, seen) == "not_needed", "nobody is told that it was restarted"
 
 
 async def test_a_check_of_something_else_restarts_containers_that_look_well():

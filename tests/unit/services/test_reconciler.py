@@ -278,6 +278,39 @@ async def test_a_restart_that_could_not_be_carried_out_counts_and_is_escalated(r
     assert (await rig.last("restart_finished"))["outcome"] == "failed"
     assert await rig.said("service_escalated") == ["service_escalated"]
     assert rig.watch.budget() == (1, 2)
+    rig.heals("api")
+    await rig.passes(2 * MINUTE)
+    assert (await rig.last("service_recovered"))["restarted"] is False, "a person did it"
+
+
+@simulated
+async def test_what_somebody_repairs_while_the_restart_cannot_be_begun_was_not_restarted(rig: Rig):
+    rig.registry("api")
+    rig.host.programs = {}
+    await rig.start()
+    rig.dies("api")
+    while not await rig.said("restart_started"):
+        await rig.passes(1)
+    rig.heals("api")
+    await rig.passes(2 * MINUTE)
+    assert (await rig.last("restart_finished"))["outcome"] == "failed"
+    assert (await rig.last("service_recovered"))["restarted"] is False
+    assert await rig.said("service_escalated") == []
+
+
+@simulated
+async def test_a_restart_that_was_carried_out_is_remembered_across_a_kill(rig: Rig):
+    rig.registry("api")
+    rig.curable = False
+    await rig.start()
+    rig.dies("api")
+    await rig.passes(10 * MINUTE)
+    assert await rig.said("service_escalated") == ["service_escalated"]
+    await rig.kill()
+    await rig.start()
+    rig.heals("api")
+    await rig.passes(2 * MINUTE)
+    assert (await rig.last("service_recovered"))["restarted"] is True
 
 
 @simulated

@@ -39,6 +39,7 @@ class DockerRestarter(Section):
         began = time.perf_counter()
         done: list[str] = []
         problems: list[str] = []
+        chosen: list[Container] = []
         try:
             # Seen again now: what came back by itself since it was judged is left alone. And an engine that does not
             # answer gets no order, which it would carry out whenever it wakes.
@@ -49,7 +50,7 @@ class DockerRestarter(Section):
         except ArgusError as error:
             problems.append(error.message)
         said = f"restarted {listed(done)}" if done else "nothing was restarted"
-        return Ran(0 if not problems else None, said, time.perf_counter() - began, listed(problems))
+        return Ran(0 if not problems else None, said, time.perf_counter() - began, listed(problems), begun=bool(chosen))
 
     async def _restart(
         self, engine: Engine, chosen: list[Container], began: float, done: list[str], problems: list[str]
