@@ -8,7 +8,7 @@ import re
 import warnings
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -313,6 +313,23 @@ def test_a_channel_is_tried_again_with_growing_pauses(failing: Any):
     simulate(scenario)
 
 
+def test_a_message_that_goes_out_late_says_when_it_happened():
+    async def scenario(store: SqliteStore, clock: FakeClock) -> None:
+        outbox = Outbox(*[False] * 11)
+        async with delivering(store, outbox, clock=clock):
+            (fell,) = await store.commit(down("a"))
+            await asyncio.sleep(3600)
+            await store.commit(down("b"))
+            await asyncio.sleep(5)
+        at = datetime.fromtimestamp(fell.timestamp / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+        late, at_once = [body for _, _, body in outbox.sent]
+        # 1 + 2 + 4 … + 256 s, and twice 300.
+        assert f"\n(happened {at}, 18m ago)\n" in late
+        assert "happened" not in at_once
+
+    simulate(scenario)
+
+
 def test_a_channel_that_fails_holds_up_no_other():
     async def scenario(store: SqliteStore, clock: FakeClock) -> None:
         class Half(Outbox):
@@ -385,6 +402,7 @@ def test_informative_messages_go_out_as_one_after_a_while():
 def test_in_quiet_hours_only_urgent_messages_go_out_and_the_others_together_afterwards():
     async def scenario(store: SqliteStore, clock: FakeClock) -> None:
         outbox, hours = Outbox(), {"from": local(clock, 0), "to": local(clock, 8)}
+        began = datetime.fromtimestamp(clock.wall(), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
         async with delivering(store, outbox, paced(quietHours=hours), clock=clock):
             await store.commit(down("a"), up("a"), down("b"), up("b"))
             await asyncio.sleep(7.8 * 3600)
@@ -392,8 +410,8 @@ def test_in_quiet_hours_only_urgent_messages_go_out_and_the_others_together_afte
             await asyncio.sleep(0.4 * 3600)
         assert outbox.titles == ["SERVICE DOWN: a", "SERVICE DOWN: b", "2 MESSAGES"]
         assert outbox.sent[-1][2].splitlines() == [
-            "- SERVICE RECOVERED: a: Up again, down for 1m",
-            "- SERVICE RECOVERED: b: Up again, down for 1m",
+            f"- SERVICE RECOVERED: a: Up again, down for 1m (happened {began}, 8h ago)",
+            f"- SERVICE RECOVERED: b: Up again, down for 1m (happened {began}, 8h ago)",
         ]
 
     simulate(scenario)

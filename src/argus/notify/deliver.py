@@ -167,18 +167,19 @@ class _Reader:
         await self._deliver([(one.event, one.message) for one in going], self._n)
 
     async def _deliver(self, going: list[tuple[Event, Message]], n: int) -> None:
-        message, last = together([message for _, message in going]), going[-1][0]
+        message, last = self._together(going), going[-1][0]
         await self._store.commit(PutCursor(Cursor(self._name, self._n, sending=last.n)))
         reach(Place.MESSAGE_MARKED)
         repeated = last.n == self._interrupted
-        body = f"{message.body}\n\n(Argus was interrupted; this may be a repetition)" if repeated else message.body
+        remark = "\n\n(Argus was interrupted; this may be a repetition)" if repeated else ""
         attempt = 0
-        while not await self._taken(message.title, body):
+        while not await self._taken(message.title, message.body + remark):
             attempt += 1
-            body = f"{message.body}\n\n(an earlier try was not confirmed; this may be a repetition)"
+            remark = "\n\n(an earlier try was not confirmed; this may be a repetition)"
             if attempt == 1:
                 await self._store.commit(Append(self._draft("notification_delayed", going, message, attempts=1)))
             await asyncio.sleep(_BACKOFF.delay(attempt))
+            message = self._together(going)  # it is later now
         reach(Place.MESSAGE_SENT)
         gone = {event.n for event, _ in going}
         left = [one for one in self._waiting if one.event.n not in gone]
@@ -189,6 +190,10 @@ class _Reader:
         self._sent.append(self._clock.wall())
         # What still waits may have to wait longer now.
         self._waiting = [replace(one, due=max(one.due, self._due(one.event, one.message))) for one in left]
+
+    def _together(self, going: list[tuple[Event, Message]]) -> Message:
+        happened = [event.timestamp / 1000 for event, _ in going]
+        return together([message for _, message in going], happened, self._clock.wall())
 
     async def _save(self) -> None:
         await self._store.commit(PutCursor(Cursor(self._name, self._n)), *self._document(self._waiting))
