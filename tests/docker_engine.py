@@ -273,8 +273,12 @@ class Engine:
 
     def starts(self, name: str) -> int:
         """How often it was started in the life of this engine."""
+        return self.happened(name, "start")
+
+    def happened(self, name: str, event: str) -> int:
+        """How often, in the life of this engine."""
         # By its id: there may have been others of the name.
         id = self.ask("GET", f"/containers/{name}/json")["Id"]
-        filters = json.dumps({"container": [id], "event": ["start"]})
+        filters = json.dumps({"container": [id], "event": [event]})
         query = urlencode({"since": 1, "until": f"{time.time():.9f}", "filters": filters})
         return len(self._said("GET", f"/events?{query}")[1].splitlines())

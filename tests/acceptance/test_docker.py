@@ -110,6 +110,38 @@ def test_an_unhealthy_container_is_down_and_one_that_starts_is_waited_for(
     assert docker.starts("web") == 2
 
 
+@pytest.mark.req("INFRA-02.4")
+def test_killed_while_the_engine_restarts_a_container_argus_waits_for_it_before_it_judges(
+    docker: Engine, watching: Callable[..., Argus], tmp_path: Path
+) -> None:
+    tmp_path.chmod(0o755)
+    (tmp_path / "well").touch()
+    # Told to end it takes its time, and it is well from its second start on.
+    ends = "until test -e /shared/enough; do sleep 0.1; done; exit"
+    life = f"test -e /shared/mended && touch /mended; trap '{ends}' TERM; while :; do sleep 600 & wait; done"
+    test = ["CMD-SHELL", "test -e /shared/well || test -e /mended"]
+    check = {"Test": test, "Interval": 10**8, "Timeout": 10**10, "Retries": 1}
+    bind = {"Binds": [f"{tmp_path}:/shared"]}
+    docker.run("web", "sh", "-c", life, host=bind, Healthcheck=check, StopTimeout=300)
+    argus = watching("web")
+    argus.wait_until("stack", "up")
+    (tmp_path / "mended").touch()
+    (tmp_path / "well").unlink()
+    argus.wait_for("restart_started")
+    eventually(lambda: docker.happened("web", "kill"), "the engine has told it to end")
+    argus.kill()
+    argus.up()
+    for _ in range(3):
+        before = argus.service("stack")["lastCheck"]
+        eventually(lambda before=before: argus.service("stack")["lastCheck"] != before, "it was checked again")
+    (tmp_path / "enough").touch()
+    argus.wait_for("service_recovered")
+    (one,) = restarts(argus)
+    assert (one["outcome"], one["interrupted"]) == ("recovered", True)
+    assert argus.journal("service_escalated") == []
+    assert docker.starts("web") == 2
+
+
 def test_a_container_that_starts_is_pending(docker: Engine, watching: Callable[..., Argus]) -> None:
     check = {"Test": ["CMD", "true"], "Interval": 600 * 10**9, "StartPeriod": 600 * 10**9}
     docker.run("web", Healthcheck=check)

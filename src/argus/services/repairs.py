@@ -13,6 +13,7 @@ from argus.loops import log
 from argus.services.checks.base import Service
 from argus.services.messages import Repaired
 from argus.services.model import Observation, Seen, Status
+from argus.services.restarters import DockerRestarter
 from argus.services.tools import Tools
 from argus.store.records import Act
 
@@ -95,13 +96,25 @@ class Repairs:
         await asyncio.sleep(max(0.0, self.verify_after - passed))
         observation = await self._look(service)
         if not observation.seen.status.alive:
-            # Its command may still be running, with the rest of its time. Judged before its end, the service would be
-            # called down too early, and at full autonomy a second command would come in the way of the first.
+            # It may still be under way, with the rest of its time. Judged before its end, the service would be called
+            # down too early, and at full autonomy a second restart would come in the way of the first.
             left = (service.restart.timeout if service.restart else 0.0) - age(act.begun, stamp(self._tools.clock))
-            if await self._tools.host.outlast(self._tools.log_path(service.name), timeout=max(0.0, left)):
+            if await self._outlasted(service, max(0.0, left)):
                 await asyncio.sleep(self.verify_after)
                 observation = await self._look(service)
         self._report(Repaired(act, None, observation))
+
+    async def _outlasted(self, service: Service, left: float) -> bool:
+        """Waits for what an earlier Argus left under way. False when that had ended before."""
+        if not isinstance(service.restart, DockerRestarter):
+            return await self._tools.host.outlast(self._tools.log_path(service.name), timeout=left)
+        # The engine goes on with an order whose sender is gone, and nobody can ask it how far it is: a container that
+        # is being stopped runs, by its words. So it has all its time, unless the service answers before.
+        clock = self._tools.clock
+        until = clock.monotonic() + left
+        while clock.monotonic() < until and not (await self._probe(service)).seen.status.alive:
+            await asyncio.sleep(min(_AGAIN, max(0.0, until - clock.monotonic())))
+        return left > 0
 
     async def _outlast(self, act: Act) -> None:
         left = float(act.intent.get("timeout", _LONGEST)) - age(act.begun, stamp(self._tools.clock))

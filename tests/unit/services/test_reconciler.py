@@ -882,6 +882,41 @@ async def test_an_argus_killed_within_an_act_completes_the_record_and_does_not_a
     assert await rig.said("restart_finished") == ["restart_finished"]
 
 
+@pytest.mark.parametrize(
+    ("after", "outcome", "latest"),
+    [
+        pytest.param(15, "recovered", 15 + 5 + 3, id="it-comes-back-when-the-engine-is-done"),
+        pytest.param(HOUR, "still_down", 40 + 5 + 3, id="it-does-not-come-back"),
+    ],
+)
+@simulated
+async def test_an_act_that_the_engine_may_still_carry_out_is_judged_when_its_time_is_over(
+    rig: Rig, after: float, outcome: str, latest: float
+):
+    restart = {"docker": ["web"], "timeout": "40s"}
+    web = {"name": "web", "type": "http", "url": "http://localhost:9000/", "restart": restart}
+    rig.ports["web"] = 9000
+    rig.settings = Settings.model_validate({"services": [web], "verifyAfter": "5s"})
+    act = Act("a1", "restart_service", "web", stamp(rig.clock), "i1", {"target": "Container web", "timeout": 40.0})
+    data = {"restarts": 1, "told": True}
+    outage = Incident("i1", "service_outage", "web", rig.clock.wall(), None, "refused", data)
+    await rig.store.commit(OpenAct(act), PutIncident(outage))
+    rig.dies("web")
+    await rig.passes(6)  # as long as a start takes, or longer
+    await rig.start()
+    await rig.passes(after - 6 if after < MINUTE else 33)
+    assert await rig.said("restart_finished", "service_escalated") == []
+    if after < MINUTE:
+        rig.heals("web")
+    await rig.passes(latest)
+    assert (await rig.last("restart_finished"))["outcome"] == outcome
+    (ended,) = await rig.store.acts(kind="restart_service")
+    assert ended.ended is not None
+    assert ended.ended - act.begun.wall < latest
+    assert await rig.said("service_escalated") == (["service_escalated"] if outcome == "still_down" else [])
+    assert rig.host.docker.asked == 0, "it is not restarted again"
+
+
 @simulated
 async def test_what_is_open_about_a_service_that_is_gone_is_closed(rig: Rig):
     await rig.store.commit(
