@@ -84,6 +84,17 @@ def test_a_command_that_ends_with_0_means_up(argus: Argus) -> None:
     eventually(lambda: not [one for one in argus.marked() if one.name() == "sleep"], "no check is left running")
 
 
+def test_what_a_check_starts_ends_with_it_also_when_it_left_the_session(argus: Argus) -> None:
+    enough = argus.folder / "enough"
+    look = ["sh", "-c", f"test -e {enough} && exit; trap '' TERM; setsid sleep 402.5 & sleep 403.5"]
+    argus.configure([{"name": "job", "type": "command", "command": look, **QUICK, "timeout": "300ms"}])
+    argus.up()
+    eventually(lambda: argus.service("job")["failures"] >= 5, "it was asked again and again")
+    enough.touch()
+    argus.wait_until("job", "up")
+    eventually(lambda: not [one for one in argus.marked() if one.name() == "sleep"], "nothing is left running")
+
+
 @pytest.mark.req("INFRA-02.5")
 @pytest.mark.parametrize("key", ["pidFile", "processName"])
 def test_argus_itself_is_refused(argus: Argus, key: str) -> None:

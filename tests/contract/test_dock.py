@@ -55,7 +55,7 @@ class World:
         self.real: RealEngine | None = None if self.fake else request.getfixturevalue("docker")
         self._resolver, self._children = Resolver(), Children()
         environ = {**os.environ, "DOCKER_HOST": self.real.url} if self.real else {}
-        dock = self.fake or DockerDock(Line(self._resolver, environ), self._children, environ)
+        dock = self.fake or DockerDock(Line(self._resolver, environ), self._children, self._leftovers, environ)
         loop = asyncio.get_running_loop()
         self.circuit = Circuit("docker:test", loop.time, judge, Limits(reset_after=0.5))
         self.dock: Dock = GuardedDock(dock, self.circuit)

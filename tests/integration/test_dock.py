@@ -40,7 +40,7 @@ async def dock(engine: Engine, **more: str) -> AsyncIterator[GuardedDock]:
     try:
         async with asyncio.timeout(3 * ENOUGH):
             circuit = Circuit("docker:test", asyncio.get_running_loop().time, judge)
-            yield GuardedDock(DockerDock(Line(resolver, environ), children, environ), circuit)
+            yield GuardedDock(DockerDock(Line(resolver, environ), children, leftovers, environ), circuit)
     finally:
         resolver.close()
         children.close()

@@ -26,7 +26,7 @@ BEGINS = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 def dock(url: str) -> GuardedDock:
     environ = {"DOCKER_HOST": url}
     circuit = Circuit("docker:test", asyncio.get_running_loop().time, judge)
-    return GuardedDock(DockerDock(Line(Resolver(threads=1), environ), Children(), environ), circuit)
+    return GuardedDock(DockerDock(Line(Resolver(threads=1), environ), Children(), Leftovers(), environ), circuit)
 
 
 def chunk(data: bytes) -> bytes:

@@ -16,6 +16,7 @@ import pytest
 from argus.host import processes
 from argus.host.asking import ask
 from argus.host.children import Children
+from argus.host.leftovers import Leftovers
 from argus.host.processes import NoProcess
 
 
@@ -26,31 +27,80 @@ async def children():
     one.close()
 
 
-async def test_a_program_is_asked_and_its_answer_read(children: Children):
-    ran = await ask(children, ["sh", "-c", "echo out; echo err >&2; exit 3"], timeout=10)
+@pytest.fixture
+async def leftovers():
+    one = Leftovers()
+    yield one
+    one.close()
+
+
+async def test_a_program_is_asked_and_its_answer_read(children: Children, leftovers: Leftovers):
+    ran = await ask(children, leftovers, ["sh", "-c", "echo out; echo err >&2; exit 3"], timeout=10)
     assert (ran.exit_code, ran.output, ran.problem) == (3, "out\nerr\n", "")
 
 
-async def test_of_a_long_answer_the_end_is_kept_and_nothing_blocks(children: Children):
-    ran = await ask(children, [sys.executable, "-c", "print('x' * 5_000_000); print('end')"], timeout=30)
+async def test_of_a_long_answer_the_end_is_kept_and_nothing_blocks(children: Children, leftovers: Leftovers):
+    ran = await ask(children, leftovers, [sys.executable, "-c", "print('x' * 5_000_000); print('end')"], timeout=30)
     assert ran.exit_code == 0
     assert len(ran.output) == 64 * 1024
     assert ran.output.endswith("end\n")
 
 
-async def test_a_program_that_hangs_ends_with_all_it_started_at_its_deadline(children: Children, tmp_path: Path):
+async def test_a_program_that_hangs_ends_with_all_it_started_at_its_deadline(
+    children: Children, leftovers: Leftovers, tmp_path: Path
+):
     note = tmp_path / "pid"
-    ran = await ask(children, ["sh", "-c", f"sleep 600 & echo $! > {note}; wait"], timeout=0.5)
+    ran = await ask(children, leftovers, ["sh", "-c", f"sleep 600 & echo $! > {note}; wait"], timeout=0.5)
     assert (ran.exit_code, ran.problem) == (None, "not finished within 0.5 s")
     await gone(int(note.read_text()))
 
 
-async def test_what_a_program_leaves_behind_is_ended_and_not_waited_for(children: Children, tmp_path: Path):
+async def test_what_a_program_leaves_behind_is_ended_and_not_waited_for(
+    children: Children, leftovers: Leftovers, tmp_path: Path
+):
     note = tmp_path / "pid"
     began = time.monotonic()
-    ran = await ask(children, ["sh", "-c", f"sleep 600 & echo $! > {note}; echo said"], timeout=60)
+    ran = await ask(children, leftovers, ["sh", "-c", f"sleep 600 & echo $! > {note}; echo said"], timeout=60)
     assert (ran.exit_code, ran.output) == (0, "said\n")
     assert time.monotonic() - began < 30
+    await gone(int(note.read_text()))
+
+
+LEAVES = "setsid sleep 600 & echo $! > {note}"
+
+
+@pytest.mark.parametrize(
+    ("script", "timeout"),
+    [
+        pytest.param(f"trap '' TERM; {LEAVES}; sleep 600", 0.5, id="and-hangs"),
+        pytest.param(LEAVES, 60, id="and-ends"),
+        pytest.param(f"({LEAVES}) > /dev/null; sleep 600 2>&1", 0.5, id="and-hangs-with-nobody-holding-its-output"),
+    ],
+)
+async def test_what_leaves_the_group_of_a_program_is_ended_as_well(
+    children: Children, leftovers: Leftovers, tmp_path: Path, script: str, timeout: float
+):
+    note = tmp_path / "pid"
+    other, environment = leftovers.begin()
+    beside = subprocess.Popen(["sleep", "600"], env=environment)  # noqa: ASYNC220, S607
+    try:
+        await ask(children, leftovers, ["sh", "-c", script.format(note=note)], timeout=timeout)
+        await gone(int(note.read_text()))
+        assert beside.poll() is None, "a question that is under way is left alone"
+        leftovers.ended(other, is_suspect=True)
+        await gone(beside.pid)
+    finally:
+        beside.kill()
+        beside.wait()
+
+
+async def test_what_hides_outside_of_the_group_of_a_program_is_ended_at_the_latest_with_argus(
+    children: Children, tmp_path: Path
+):
+    note, leftovers = tmp_path / "pid", Leftovers()
+    script = f"exec > /dev/null 2>&1; {LEAVES}".format(note=note)
+    assert (await ask(children, leftovers, ["sh", "-c", script], timeout=60)).exit_code == 0
+    leftovers.close()
     await gone(int(note.read_text()))
 
 
@@ -66,8 +116,8 @@ def alive(pid: int) -> bool:
         return False
 
 
-async def test_a_program_that_is_not_there(children: Children):
-    ran = await ask(children, ["/no/such"], timeout=1)
+async def test_a_program_that_is_not_there(children: Children, leftovers: Leftovers):
+    ran = await ask(children, leftovers, ["/no/such"], timeout=1)
     assert ran.problem == "cannot start /no/such: No such file or directory"
 
 

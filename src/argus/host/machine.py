@@ -20,6 +20,7 @@ from argus.host.engine.guard import GuardedEngine
 from argus.host.engine.guarded import GuardedDock
 from argus.host.engine.wire import Line
 from argus.host.http import HttpProber
+from argus.host.leftovers import Leftovers
 from argus.host.process import outlast, run
 from argus.host.seam import HttpReply, HttpRequest, Ran
 from argus.host.tcp import connect
@@ -36,10 +37,11 @@ class MachineHost:
         self._http = HttpProber(self._resolver, self._deadlines)
         self.engine = GuardedEngine(DockerContainers(self._resolver), time.monotonic)
         self._children = Children()
+        self._leftovers = Leftovers()
         self._lookers = ThreadPoolExecutor(4, thread_name_prefix="look")
 
     def dock(self, environ: Mapping[str, str], circuit: Circuit) -> GuardedDock:
-        return GuardedDock(DockerDock(Line(self._resolver, environ), self._children, environ), circuit)
+        return GuardedDock(DockerDock(Line(self._resolver, environ), self._children, self._leftovers, environ), circuit)
 
     async def http(self, request: HttpRequest, *, timeout: float) -> HttpReply:
         return await self._http.ask(request, timeout=timeout)
@@ -51,7 +53,7 @@ class MachineHost:
         return await run(argv, timeout=timeout, log=log)
 
     async def ask(self, argv: list[str], *, timeout: float) -> Ran:
-        return await ask(self._children, argv, timeout=timeout)
+        return await ask(self._children, self._leftovers, argv, timeout=timeout)
 
     async def process_of_file(self, path: str, *, timeout: float) -> int:
         return await self._look(timeout, processes.of_file, path)
@@ -69,5 +71,6 @@ class MachineHost:
 
     def close(self) -> None:
         self._resolver.close()
+        self._leftovers.close()
         self._children.close()
         self._lookers.shutdown(wait=False, cancel_futures=True)

@@ -7,7 +7,7 @@ import contextlib
 import os
 import resource
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from argus.core.vital import Vital
@@ -117,12 +117,17 @@ def carries(pid: int, nonce: str) -> bool:
 
 
 def carriers(nonce: str) -> Iterator[Identity]:
-    """Every process that carries this nonce in its environment, wherever it has gone.
+    """Every process that carries this nonce in its environment, wherever it has gone."""
+    wanted = f"{NONCE}={nonce}".encode()
+    return carrying(lambda environment: wanted in environment)
+
+
+def carrying(is_wanted: Callable[[list[bytes]], bool]) -> Iterator[Identity]:
+    """Every process with such an environment.
 
     Not ourselves, nor what we run under: Argus may have been started by an agent. And not a tmux server, which agents
     share: the one that happened to start it does not own the others' sessions. Raises OSError when nobody can look.
     """
-    wanted = f"{NONCE}={nonce}".encode()
     spared = set(_ancestry(os.getpid()))
     looked_at = 0
     with contextlib.suppress(FileNotFoundError):
@@ -136,7 +141,7 @@ def carriers(nonce: str) -> Iterator[Identity]:
             with contextlib.suppress(OSError):
                 folder = Path(entry.path)
                 who = identify(int(entry.name))
-                if who is None or wanted not in (folder / "environ").read_bytes().split(b"\0"):
+                if who is None or not is_wanted((folder / "environ").read_bytes().split(b"\0")):
                     continue
                 if not (folder / "comm").read_bytes().startswith(b"tmux: server"):
                     yield who

@@ -112,8 +112,10 @@ class Repairs:
         # is being stopped runs, by its words. So it has all its time, unless the service answers before.
         clock = self._tools.clock
         until = clock.monotonic() + left
-        while clock.monotonic() < until and not (await self._probe(service)).seen.status.alive:
-            await asyncio.sleep(min(_AGAIN, max(0.0, until - clock.monotonic())))
+        while (rest := until - clock.monotonic()) > 0:
+            if (await self._probe(service)).seen.status.alive:
+                break
+            await asyncio.sleep(min(_AGAIN, rest))
         return left > 0
 
     async def _outlast(self, act: Act) -> None:

@@ -22,6 +22,7 @@ from argus.host.engine.resources import Building
 from argus.host.engine.seam import EngineUnavailable
 from argus.host.engine.things import ThingCalls
 from argus.host.engine.wire import Line
+from argus.host.leftovers import Leftovers
 from argus.host.seam import Ran
 
 _LINES = 100
@@ -37,9 +38,10 @@ _LOST = re.compile(r"(?:ERROR: |error: )*(?:Cannot connect to the Docker daemon|
 class DockerDock(ThingCalls):
     """All that an environment asks of a real engine."""
 
-    def __init__(self, line: Line, children: Children, environ: Mapping[str, str]) -> None:
+    def __init__(self, line: Line, children: Children, leftovers: Leftovers, environ: Mapping[str, str]) -> None:
         super().__init__(line)
         self._children = children
+        self._leftovers = leftovers
         self._environ = environ
 
     async def build(self, building: Building, heard: Callable[[str], None], *, timeout: float) -> str:
@@ -47,7 +49,7 @@ class DockerDock(ThingCalls):
         reserve = min(_RESERVE, timeout / 4)
         lines = Lines(heard)
         env = where.for_commands(self._environ)
-        ran = await ask(self._children, argv, timeout=timeout - reserve, env=env, heard=lines.take)
+        ran = await ask(self._children, self._leftovers, argv, timeout=timeout - reserve, env=env, heard=lines.take)
         lines.end()
         try:
             async with asyncio.timeout(reserve):
