@@ -323,6 +323,10 @@ async def test_an_answer_is_understood(world: World, answer: bytes, status: int,
         pytest.param(b"\x16\x03\x01\x02\x00\x01\x00\x01", Failure.NOT_HTTP, id="tls-where-none-was-expected"),
         pytest.param(b"HTTP/1.1 abc OK\r\n\r\n", Failure.NOT_HTTP, id="a-status-that-is-no-number"),
         pytest.param(b"\x00" * 100, Failure.NOT_HTTP, id="zeros"),
+        pytest.param(b"RTSP/1.0 200 OK\r\nCSeq: 1\r\n\r\n", Failure.NOT_HTTP, id="a-camera"),
+        pytest.param(b"ICE/1.0 200 OK\r\n\r\n", Failure.NOT_HTTP, id="a-radio"),
+        pytest.param(b"ICY 200 OK\r\n\r\n", Failure.NOT_HTTP, id="an-old-radio"),
+        pytest.param(b"SIP/2.0 200 OK\r\n\r\n", Failure.NOT_HTTP, id="a-telephone"),
     ],
 )
 @on_the_real_machine
@@ -330,6 +334,7 @@ async def test_what_is_no_answer_is_named(world: World, answer: bytes, failure: 
     with pytest.raises(ProbeFailed) as failed:
         await world.ask(await world.says(answer), body=10)
     assert failed.value.failure is failure
+    assert not any(other in failed.value.detail for other in ("RTSP", "ICE/")), "no words of a parser"
 
 
 @on_the_real_machine

@@ -82,7 +82,7 @@ async def test_what_leaves_the_group_of_a_program_is_ended_as_well(
 ):
     note = tmp_path / "pid"
     other, environment = leftovers.begin()
-    beside = subprocess.Popen(["sleep", "600"], env=environment)  # noqa: ASYNC220, S607
+    beside = subprocess.Popen(["sleep", "600"], env=environment)  # noqa: ASYNC220 - forked at once
     try:
         await ask(children, leftovers, ["sh", "-c", script.format(note=note)], timeout=timeout)
         await gone(int(note.read_text()))

@@ -24,6 +24,7 @@ from argus.host.seam import Failure, HttpReply, HttpRequest, ProbeFailed
 from argus.host.tcp import open_connection
 
 _STATUS_LINE = re.compile(rb"HTTP/[0-9](?:\.[0-9])? ([1-5][0-9][0-9])\b")
+_BEGIN = b"HTTP/"
 _PREPARED = 20_000
 """Questions that are kept ready; with more services than that, some are made anew each time."""
 _HEAD_LIMIT = 64 * 1024
@@ -127,17 +128,21 @@ class _Exchange(asyncio.Protocol):
             return
         self._head += len(data) if not self.status else 0
         self._start += data[: 64 - len(self._start)]
+        # The parser also takes RTSP/ and ICE/: cameras and radios, which speak something else.
+        if not self.status and not _BEGIN.startswith(self._start.lstrip(b"\r\n")[: len(_BEGIN)]):
+            self._fail(ProbeFailed(Failure.NOT_HTTP, "the answer is not HTTP"))
+            return
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
             self._accept(101)
-        except httptools.HttpParserError as error:
+        except httptools.HttpParserError:
             # Any answer means that the process lives, also one with sloppy headers: the status line is enough.
             sloppy = _STATUS_LINE.match(bytes(self._start))
             if self.status or sloppy:
                 self._accept(self.status or int(sloppy[1] if sloppy else 0))
             else:
-                self._fail(ProbeFailed(Failure.NOT_HTTP, f"the answer is not HTTP: {error}"))
+                self._fail(ProbeFailed(Failure.NOT_HTTP, "the answer is not HTTP"))
         if self._head > _HEAD_LIMIT:
             self._fail(ProbeFailed(Failure.NOT_HTTP, "the answer has more than 64 KiB of headers"))
 
