@@ -266,6 +266,8 @@ def test_a_wrong_service_is_refused_at_its_key(keys: dict[str, Any], path: str):
         pytest.param({"url": "http://[::1/"}, "url", id="half-an-address"),
         pytest.param({"url": "http://h/ x"}, "url", id="a-url-with-a-blank"),
         pytest.param({"url": "http://h/\r\nX: y"}, "url", id="a-url-that-smuggles-a-header"),
+        pytest.param({"url": "http://a:b@h/\r\nX: y"}, "url", id="the-same-behind-a-password"),
+        pytest.param({"url": "http://a:b\n@h/"}, "url", id="a-password-of-two-lines"),
         pytest.param({"headers": {"X": "a\r\nY: b"}}, "headers", id="a-header-that-smuggles-another"),
         pytest.param({"headers": {"a b": "c"}}, "headers", id="a-header-name-with-a-blank"),
         pytest.param({"headers": {"": "c"}}, "headers", id="a-header-without-a-name"),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from dataclasses import replace
-from typing import Literal
-from urllib.parse import urlsplit
+from typing import Any, Literal
+from urllib.parse import unquote, urlsplit
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from argus.host.seam import Host, HttpReply, HttpRequest, ProbeFailed
 from argus.services.checks.base import Service
@@ -19,11 +20,33 @@ _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 class HttpService(Service):
     type: Literal["http"] = Field(description="Asks a URL.")
-    url: str = Field(description="Where it answers.")
+    url: str = Field(
+        description="Where it answers. A user and password in it are sent as Basic authorization, and shown nowhere."
+    )
     expect_status: int | None = Field(default=None, ge=100, le=599, strict=True, description="Any other is down.")
     expect_body: str | None = Field(default=None, description="Down unless the first 64 KiB contain it.")
-    headers: dict[str, str] = Field(default_factory=dict, description="Sent with the request.")
+    headers: dict[str, str] = Field(default_factory=dict, repr=False, description="Sent with the request.")
     method: Literal["GET", "HEAD", "POST", "OPTIONS"] = Field(default="GET", description="The request's method.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _keep_credentials_out_of_the_url(cls, values: Any) -> Any:
+        """A URL is shown and logged; a header is not. One that is given goes before, as it does for other clients."""
+        if not isinstance(values, dict) or not isinstance(values.get("url"), str):
+            return values
+        url, headers = values["url"], values.get("headers", {})
+        try:
+            parts = urlsplit(url)
+        except ValueError:
+            return values  # it is no URL, which is said of it afterwards
+        who, mark, _ = parts.netloc.rpartition("@")
+        if not mark or not isinstance(headers, dict):
+            return values
+        if not any(str(name).lower() == "authorization" for name in headers):
+            name, _, password = who.partition(":")
+            secret = base64.b64encode(f"{unquote(name)}:{unquote(password)}".encode()).decode("ascii")
+            headers = {**headers, "Authorization": f"Basic {secret}"}
+        return {**values, "url": url.replace(f"//{who}@", "//", 1), "headers": headers}
 
     @field_validator("url")
     @classmethod
