@@ -292,6 +292,8 @@ OF_EVERY_TYPE: dict[str, dict[str, Any]] = {
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "an-interval-of-nothing": ({"interval": "0s"}, "interval"),
     "the-same-in-milliseconds": ({"intervalMs": 0}, "intervalMs"),
+    "an-interval-that-cannot-be-kept": ({"interval": "99ms"}, "interval"),
+    "one-of-less-than-a-millisecond": ({"intervalMs": 0.0001}, "intervalMs"),
     "a-timeout-without-a-unit": ({"timeout": 5}, "timeout"),
     "no-failures": ({"failuresBeforeAction": 0}, "failuresBeforeAction"),
     "a-dependency-that-is-no-name": ({"dependsOn": ["-f"]}, "dependsOn[0]"),
@@ -336,6 +338,11 @@ def test_a_key_that_is_written_wrong_is_named_beside_the_one_that_is_missing(kin
 )
 def test_a_service_that_contradicts_itself_is_named_by_a_path_the_file_has(keys: dict[str, Any]):
     assert places(one_service(**keys)) == [("health.services[0]", 1)]
+
+
+@pytest.mark.parametrize("keys", [{"interval": "100ms"}, {"intervalMs": 100}, {"timeout": "1ms"}])
+def test_short_times_that_can_be_kept_are_taken(keys: dict[str, Any]):
+    config.read(one_service(**keys), "argus.yaml")
 
 
 EVERYTHING_WRONG = """\

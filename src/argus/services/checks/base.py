@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any, get_args
 
-from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 
 from argus.core.budget import MOST
 from argus.host.seam import Failure, Host, ProbeFailed
@@ -26,11 +34,24 @@ _RESTART_SCHEMA = {
 }
 
 
+_SHORTEST = 0.1
+"""Seconds between two checks of a service: more often than that, nobody could keep the time."""
+
+
+def _can_be_kept(interval: float) -> float:
+    if interval < _SHORTEST:
+        raise ValueError("is at least 100ms: a shorter interval could not be kept")
+    return interval
+
+
+Interval = Annotated[PositiveDuration, AfterValidator(_can_be_kept)]
+
+
 def _first_format(schema: dict[str, Any]) -> None:
     """The keys of the first configuration format, which are still read."""
-    number = {"type": "number", "exclusiveMinimum": 0}
-    for plain in ("interval", "timeout"):
-        schema["properties"][f"{plain}Ms"] = {**number, "description": f"The same as {plain}, in milliseconds."}
+    for plain, least in (("interval", {"minimum": 1000 * _SHORTEST}), ("timeout", {"exclusiveMinimum": 0})):
+        text = f"The same as {plain}, in milliseconds."
+        schema["properties"][f"{plain}Ms"] = {"type": "number", **least, "description": text}
 
 
 class RestartBudget(Section):
@@ -45,7 +66,7 @@ class Service(Section):
     model_config = ConfigDict(json_schema_extra=_first_format)
 
     name: Name = Field(description="How the service is called everywhere; unique.")
-    interval: PositiveDuration = lasting("60s", "How often it is checked; intervalMs takes milliseconds.")
+    interval: Interval = lasting("60s", "How often it is checked, at least 100ms; intervalMs takes milliseconds.")
     timeout: PositiveDuration = lasting("5s", "How long one check may take, everything included; also timeoutMs.")
     failures_before_action: int | None = Field(
         default=None, ge=1, strict=True, description="Consecutive failures that confirm it is down; else the section's."

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from argus.core.errors import ArgusError
 from argus.host.seam import Host
 from argus.schema import PositiveDuration, lasting
-from argus.services.checks.base import Service
+from argus.services.checks.base import Interval, Service
 from argus.services.containers import check_given, judged, look, place
 from argus.services.model import Seen, Status
 from argus.services.restarters.docker import DockerRestarter
@@ -17,7 +17,7 @@ from argus.services.restarters.docker import DockerRestarter
 
 class DockerService(Service):
     type: Literal["docker"] = Field(description="Looks whether containers run and are healthy.")
-    interval: PositiveDuration = lasting("120s", "How often it is checked; intervalMs takes milliseconds.")
+    interval: Interval = lasting("120s", "How often it is checked, at least 100ms; intervalMs takes milliseconds.")
     timeout: PositiveDuration = lasting("10s", "How long one check may take, everything included; also timeoutMs.")
 
     @model_validator(mode="before")

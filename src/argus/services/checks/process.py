@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from argus.host.processes import NoProcess
 from argus.host.seam import Host, Ran
 from argus.schema import PositiveDuration, lasting
-from argus.services.checks.base import Service
+from argus.services.checks.base import Interval, Service
 from argus.services.model import Seen, Status
 from argus.services.restarters.systemd import systemctl
 
@@ -22,7 +22,7 @@ _MISSING = 113
 
 class ProcessService(Service):
     type: Literal["process"] = Field(description="Looks whether a process runs.")
-    interval: PositiveDuration = lasting("120s", "How often it is checked; intervalMs takes milliseconds.")
+    interval: Interval = lasting("120s", "How often it is checked, at least 100ms; intervalMs takes milliseconds.")
     timeout: PositiveDuration = lasting("3s", "How long one check may take, everything included; also timeoutMs.")
     pid_file: str | None = Field(default=None, min_length=1, max_length=4096, description="Where its PID is written.")
     process_name: str | None = Field(
