@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import stat
 from collections.abc import Mapping
@@ -115,6 +116,15 @@ def load(path: Path | None, *, port: int | None = None) -> Config:
     except OSError as error:
         raise ArgusError(Code.CONFIG_NOT_FOUND, f"{path} cannot be read: {error.strerror}", file=str(path)) from None
     return read(text, str(path), port=port)
+
+
+def refused(path: Path | None, found: Mapping[yaml_lines.Path, str]) -> ArgusError:
+    """What is wrong with a file that reads well. It is read again for its lines, which only a mistake costs."""
+    lines = Document(None)
+    with contextlib.suppress(OSError, UnicodeDecodeError, yaml_lines.Broken, ArgusError):
+        lines = yaml_lines.parse(_bytes(path).decode("utf-8")) if path else lines
+    problems = [Problem(place, lines.line(place), message) for place, message in found.items()]
+    return yaml_lines.error(problems, str(path or "argus.yaml"))
 
 
 def _bytes(path: Path) -> bytes:

@@ -70,7 +70,7 @@ class Reloader:
 
     def _read(self, file: Path | None, port: int) -> Config:
         read = config.load(file, port=port)
-        check(read, self._ground.redactor)
+        check(read, file, self._ground.redactor)
         return read
 
     async def _take_up(

@@ -89,7 +89,7 @@ async def prepare(options: Options) -> AsyncIterator[Ground]:
         for notice in closed:
             log.warning("%s", notice)
         loaded = config.load(options.config, port=options.port)
-        check(loaded, redactor)
+        check(loaded, options.config, redactor)
         host = options.host or loaded.server.host
         listener = ports.listen(host, loaded.server.port if options.port is None else options.port)
         cleanup.callback(listener.close)
@@ -139,21 +139,20 @@ def _usable(folder: Path, advice: str = "") -> Iterator[None]:
         raise ArgusError(Code.STORE_UNAVAILABLE, why, folder=str(folder)) from None
 
 
-def check(loaded: Config, redactor: Redactor) -> None:
+def check(loaded: Config, file: Path | None, redactor: Redactor) -> None:
     """What keeps a configuration that reads well from working: found at the start, not in the first outage."""
     named.check(_store_url(loaded), redactor)
     for channel in loaded.notify.channels:
         redactor.learn(channel.url.get_secret_value())
     if loaded.notify.channels and not channels.available():
-        message = "notify.channels needs Apprise: pip install 'argusd[notify]'"
-        raise ArgusError(Code.CONFIG_INVALID, message, errors=[{"path": "notify.channels", "message": message}])
-    bad = [
-        {"path": f"notify.channels[{place}].url", "message": "Apprise does not understand this URL"}
+        raise config.refused(file, {("notify", "channels"): "needs Apprise: pip install 'argusd[notify]'"})
+    bad: dict[tuple[str | int, ...], str] = {
+        ("notify", "channels", place, "url"): "Apprise does not understand this URL"
         for place, channel in enumerate(loaded.notify.channels)
         if not channels.understood(channel.url.get_secret_value())
-    ]
+    }
     if bad:
-        raise ArgusError(Code.CONFIG_INVALID, f"{bad[0]['path']}: {bad[0]['message']}", errors=bad)
+        raise config.refused(file, bad)
 
 
 async def _open_store(

@@ -59,6 +59,11 @@ _CASES: dict[str, tuple[str, list[tuple[str, int]]]] = {
     ),
     "a-negative-budget": ("health:\n  restartBudget: {maxPerHour: -1}\n", [("health.restartBudget.maxPerHour", 2)]),
     "a-channel-nobody-knows": ("notify:\n  channels:\n    - {url: nonsense}\n", [("notify.channels[0].url", 3)]),
+    "channels-that-apprise-does-not-know": (
+        "notify:\n  channels:\n    - url: json://h/\n    - tiers: [1]\n      url: gopher://h/\n"
+        "    - {url: 'slack://x'}\n",
+        [("notify.channels[1].url", 5), ("notify.channels[2].url", 6)],
+    ),
 }
 
 

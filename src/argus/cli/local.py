@@ -162,7 +162,7 @@ def check(file: str | None, e2e: bool, as_json: bool) -> None:
 
     path = configuration.find(file or _named_config(), os.environ, Path.cwd())
     loaded = configuration.load(path)
-    startup.check(loaded, Redactor())
+    startup.check(loaded, path, Redactor())
     said = {
         "file": str(path) if path else None,
         "services": [service.name for service in loaded.health.services],
