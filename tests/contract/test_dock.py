@@ -25,6 +25,7 @@ from argus.host.engine.guarded import GuardedDock
 from argus.host.engine.resources import Binding, Building, Dock, Happening, HealthCheck, Made, Making, Mount
 from argus.host.engine.seam import EngineRefused, EngineUnavailable
 from argus.host.engine.wire import Line
+from argus.host.leftovers import Leftovers
 from argus.testing import FakeBuild, FakeEngine, FakeImage
 
 ENOUGH = 60.0
@@ -53,7 +54,7 @@ class World:
     def __init__(self, kind: str, request: pytest.FixtureRequest) -> None:
         self.fake = FakeEngine() if kind == "fake" else None
         self.real: RealEngine | None = None if self.fake else request.getfixturevalue("docker")
-        self._resolver, self._children = Resolver(), Children()
+        self._resolver, self._children, self._leftovers = Resolver(), Children(), Leftovers()
         environ = {**os.environ, "DOCKER_HOST": self.real.url} if self.real else {}
         dock = self.fake or DockerDock(Line(self._resolver, environ), self._children, self._leftovers, environ)
         loop = asyncio.get_running_loop()
@@ -133,6 +134,7 @@ class World:
     def close(self) -> None:
         self._resolver.close()
         self._children.close()
+        self._leftovers.close()
 
 
 on_every_engine = functools.partial(on_each, World)

@@ -28,6 +28,7 @@ from argus.host.engine.guarded import GuardedDock
 from argus.host.engine.resources import Building, Making, Mount
 from argus.host.engine.seam import EngineRefused
 from argus.host.engine.wire import Line
+from argus.host.leftovers import Leftovers
 
 ENOUGH = 60.0
 pytestmark = pytest.mark.skipif(bool(docker_engine.missing()), reason=docker_engine.missing() or "-")
@@ -35,7 +36,7 @@ pytestmark = pytest.mark.skipif(bool(docker_engine.missing()), reason=docker_eng
 
 @contextlib.asynccontextmanager
 async def dock(engine: Engine, **more: str) -> AsyncIterator[GuardedDock]:
-    resolver, children = Resolver(threads=1), Children()
+    resolver, children, leftovers = Resolver(threads=1), Children(), Leftovers()
     environ: Mapping[str, str] = {**os.environ, "DOCKER_HOST": engine.url, **more}
     try:
         async with asyncio.timeout(3 * ENOUGH):
@@ -44,6 +45,7 @@ async def dock(engine: Engine, **more: str) -> AsyncIterator[GuardedDock]:
     finally:
         resolver.close()
         children.close()
+        leftovers.close()
 
 
 def shell(name: str, words: str, **more: Any) -> Making:

@@ -18,6 +18,7 @@ from argus.host.engine.guarded import GuardedDock
 from argus.host.engine.resources import Making
 from argus.host.engine.seam import EngineUnavailable
 from argus.host.engine.wire import Line
+from argus.host.leftovers import Leftovers
 
 ENOUGH = 30.0
 BEGINS = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
