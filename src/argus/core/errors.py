@@ -192,7 +192,7 @@ ACTIONS: dict[str, str] = {
     "remove_by_hand": "Look at the named resource and remove it by hand.",
     "rename": "Choose another name.",
     "report_bug": "Report it with the daemon's log; this should not happen.",
-    "reset_circuit": "When the cause is mended, let one probe through: argus env reset-circuit.",
+    "reset_circuit": "When the cause is mended, let one probe through: argus breakers reset NAME.",
     "restart_service": "Ask for a restart through the gates: argus services restart NAME.",
     "retry_clean": "Clean again.",
     "retry_later": "Try again a little later.",
