@@ -84,7 +84,7 @@ def _written(breaker: Breaker, clock: Clock) -> dict[str, Any]:
     return {
         "state": breaker.state.value,
         "consecutive": breaker.consecutive,
-        "since": breaker.since + offset,
+        "since": breaker.since + offset if breaker.since else None,
         "probes": breaker.probes,
         "history": [{"at": one.at + offset, "code": one.code, "message": one.message} for one in breaker.history],
     }
@@ -94,5 +94,6 @@ def _read(data: Mapping[str, Any], clock: Clock) -> Breaker:
     """A probe that was under way ended with the last Argus: its place is free."""
     offset = clock.wall() - clock.monotonic()
     history = tuple(Failure(one["at"] - offset, one["code"], one["message"]) for one in data["history"])
-    kept = Breaker(State(data["state"]), data["consecutive"], data["since"] - offset, probes=data["probes"])
+    since = 0.0 if data["since"] is None else data["since"] - offset
+    kept = Breaker(State(data["state"]), data["consecutive"], since, probes=data["probes"])
     return replace(kept, history=history)

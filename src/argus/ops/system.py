@@ -195,7 +195,8 @@ async def context(house: House, ask: Nothing) -> ContextView:
     left, most = house.watch.budget()
     if house.watch.infrastructure_event:
         lines.append("INFRASTRUCTURE EVENT: several services fail together; nothing is restarted until it has ended")
-    lines += [_breaker_line(one) for one in house.breakers.circuits.values() if one.breaker.state is not State.CLOSED]
+    unwell = [one for one in house.breakers.circuits.values() if one.breaker.state is not State.CLOSED]
+    lines += [house.clean(_breaker_line(one)) for one in unwell]
     lines += [f"Restart budget: {left}/{most} remaining this hour", f"Autonomy: {house.autonomy.level.value}"]
     return ContextView(text="\n".join(lines) + "\n", timestamp=milliseconds(house.clock.wall()))
 
