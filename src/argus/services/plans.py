@@ -64,10 +64,12 @@ class Planner:
         if judged.flips or judged.flapping:
             judged, news = self._flapping(service, judged)
         if judged.last is not None and judged.last.seen.tls_expires is not None:
-            judged, more = certificates.news(service, judged, self._healths, self._tools.clock.wall())
-            news = (*news, *more)
+            told, more = certificates.news(service, judged, self._healths, self._tools.clock.wall())
+            if more and self.quiet_until(service) is None:
+                judged, news = told, (*news, *more)
         if judged.unknowns == self.limits(service).failures:
-            news = (*news, Append(reports.unknown(service, judged)))
+            judged, more = self._unknown(service, judged)
+            news = (*news, *more)
         if self.is_confirmed(service, judged):
             plan = self._down(service, health, judged)
         elif health.outage and judged.status.alive:
@@ -168,6 +170,8 @@ class Planner:
         """Announced when it begins and when it is over, whatever else the reading means."""
         limits, now = self.limits(service), self._tools.clock.monotonic()
         is_flapping, before = policy.is_flapping(judged, limits, now), judged.flapping
+        if is_flapping and before is None and self.quiet_until(service) is not None:
+            return judged, ()  # what is worked on comes and goes
         if is_flapping and before is None:
             begun = Flapping(self._tools.new_id(), self._tools.clock.wall(), now)
             report = reports.flapping(service, begun, len(judged.flips), limits.flips_within)
@@ -176,6 +180,12 @@ class Planner:
             closed = flapping_incident(service.name, before, closed=self._tools.clock.wall())
             return judged._replace(flapping=None), (closed, Append(reports.settled(service, before, judged.status)))
         return judged, ()
+
+    def _unknown(self, service: Service, judged: Health) -> tuple[Health, tuple[Write, ...]]:
+        """Told once; in maintenance it waits for the next reading."""
+        if self.quiet_until(service) is not None:
+            return judged._replace(unknowns=judged.unknowns - 1), ()
+        return judged, (Append(reports.unknown(service, judged)),)
 
     # What a decision rests on.
 

@@ -117,3 +117,22 @@ async def test_what_cannot_be_looked_at_is_told_once(rig: Rig):
     await rig.passes(HOUR)
     assert await rig.said("service_unknown") == ["service_unknown"] * 2
     assert rig.restarted == []
+
+
+@simulated
+async def test_in_maintenance_nobody_hears_that_a_service_cannot_be_looked_at_or_comes_and_goes(rig: Rig):
+    rig.registry("dark", "restless")
+    await rig.start()
+    await rig.passes(90)
+    for name in ("dark", "restless"):
+        await rig.watch.pause(name, HOUR, "somebody")
+    rig.host.ports[rig.ports["dark"]] = Answers(failure=Failure.OURS)
+    for _ in range(10):
+        rig.dies("restless")
+        await rig.watch.check("restless")
+        rig.heals("restless")
+        await rig.watch.check("restless")
+    await rig.passes(HOUR / 2)
+    assert await rig.said("service_unknown", "service_flapping") == []
+    await rig.passes(HOUR)
+    assert await rig.said("service_unknown", "service_flapping") == ["service_unknown"]
