@@ -91,6 +91,12 @@ class Circuit:
         self.breaker = breaker
         self._look()
 
+    def configure(self, limits: Limits) -> None:
+        """Other limits, for the same breaker."""
+        if limits != self.limits:
+            self.limits = limits
+            self._look()
+
     async def call(self, work: Callable[[], Awaitable[T]]) -> T:
         """Raises CIRCUIT_OPEN at once where the breaker refuses, and otherwise what the work raises."""
         leave = self._quiet

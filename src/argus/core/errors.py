@@ -48,6 +48,7 @@ class Code(StrEnum):
     MOCK_NOT_FOUND = "MOCK_NOT_FOUND"
     NAME_CONFLICT = "NAME_CONFLICT"
     IMAGE_NOT_FOUND = "IMAGE_NOT_FOUND"
+    DOCKER_REFUSED = "DOCKER_REFUSED"
     BUILD_FAILED = "BUILD_FAILED"
     INTERNAL_ERROR = "INTERNAL_ERROR"
     SERVICE_DOWN = "SERVICE_DOWN"
@@ -111,6 +112,7 @@ REGISTRY: dict[Code, Entry] = {
     Code.MOCK_NOT_FOUND: Entry(_S, _R, 404, ("read_status", "check_name")),
     Code.NAME_CONFLICT: Entry(_C, _R, 409, ("rename", "remove_by_hand")),
     Code.IMAGE_NOT_FOUND: Entry(_C, _R, 404, ("build_image", "check_name")),
+    Code.DOCKER_REFUSED: Entry(_C, _R, 409, ("read_details", "fix_config")),
     Code.BUILD_FAILED: Entry(_C, _R, 400, ("read_build_log", "fix_dockerfile")),
     Code.INTERNAL_ERROR: Entry(_S, _F, 500, ("read_daemon_log", "report_bug")),
     Code.SERVICE_DOWN: Entry(_I, _R, 503, ("read_incident", "restart_service")),
@@ -142,6 +144,7 @@ REGISTRY: dict[Code, Entry] = {
 # The identifiers are the contract; the sentences are for people.
 ACTIONS: dict[str, str] = {
     "ask_person": "Ask the person who runs Argus, or wait until the gate opens.",
+    "read_details": "Read what the engine said: it is in the details.",
     "build_image": "Build the images: argus env build; or pull it: docker pull IMAGE.",
     "check_clock": "Check the machine's clock and its time synchronisation.",
     "check_command": "Check the container's command and its exit code.",
@@ -231,6 +234,7 @@ _EXIT = {
     Code.CONTAINER_NOT_FOUND: 2,
     Code.MOCK_NOT_FOUND: 2,
     Code.IMAGE_NOT_FOUND: 2,
+    Code.DOCKER_REFUSED: 1,
     Code.PANE_NOT_FOUND: 2,
     Code.NOT_FOUND: 2,
 }

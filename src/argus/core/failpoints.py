@@ -35,6 +35,19 @@ class Place(StrEnum):
     MESSAGE_SENT = "message-sent"
 
 
+class SetupPlace(StrEnum):
+    """Every step of bringing an environment up, in its order."""
+
+    RECORDED = "setup-recorded"
+    CLEARED = "setup-cleared"
+    NETWORK_MADE = "setup-network-made"
+    CONTAINER_MADE = "setup-container-made"
+    CONTAINER_STARTED = "setup-container-started"
+    PART_READY = "setup-part-ready"
+    ALL_READY = "setup-all-ready"
+    DONE = "setup-done"
+
+
 class Trap:
     """Counts down to the end."""
 
@@ -43,7 +56,7 @@ class Trap:
         place, _, nth = last.partition(":")
         self._path = [*before, *[place] * int(nth or 1)]
 
-    def springs(self, place: Place) -> bool:
+    def springs(self, place: Place | SetupPlace) -> bool:
         if self._path and self._path[0] == place:
             self._path.pop(0)
             return not self._path
@@ -57,7 +70,7 @@ def _set(told: str) -> Trap | None:
 _trap = _set(os.environ.get("ARGUS_FAILPOINT", ""))
 
 
-def reach(place: Place) -> None:
+def reach(place: Place | SetupPlace) -> None:
     if _trap is not None and _trap.springs(place):
         os.kill(os.getpid(), signal.SIGKILL)
         signal.pause()  # the signal is on its way; nothing more is done

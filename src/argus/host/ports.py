@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import os
 import socket
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from argus.core.errors import ArgusError, Code
+from argus.host import socket_table
 
 _ANY = frozenset({"0.0.0.0", "::", "*"})  # noqa: S104 - what listeners on every address show
 
@@ -58,6 +62,66 @@ def listen(host: str, port: int) -> socket.socket:
             errors=[{"path": "server", "message": f"{host}:{port}: {error.strerror or error}"}],
         ) from None
     return made
+
+
+def is_free(port: int) -> bool:
+    """Whether every address of this machine could be bound to it just now, as an engine that publishes it would."""
+    for family, address in ((socket.AF_INET, "0.0.0.0"), (socket.AF_INET6, "::")):  # noqa: S104 - bound and let go
+        try:
+            with socket.socket(family, socket.SOCK_STREAM) as trial:
+                trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                if family is socket.AF_INET6:
+                    trial.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+                trial.bind((address, port))
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                return False
+            # Without IPv6, or without the right to a low port, nobody is seen in the way: the engine will say.
+    return True
+
+
+def occupants(ports: Iterable[int]) -> dict[int, Listener]:
+    """Who listens on these. By the kernel's own table: looking at every connection of every process takes a hundred
+    times as long."""
+    wanted = set(ports)
+    try:
+        sockets = {one.inode: one for one in socket_table.listening() if one.port in wanted}
+    except OSError:
+        return {one.port: one for one in listeners() if one.port in wanted}
+    found = {one.port: Listener(one.host, one.port, None, "") for one in sockets.values()}
+    missing = set(sockets)
+    for pid in _pids() if missing else ():
+        for inode in _sockets(pid) & missing:
+            port = sockets[inode].port
+            found[port] = replace(found[port], pid=pid, program=_comm(pid))
+            missing.discard(inode)
+        if not missing:
+            break
+    return found
+
+
+def _comm(pid: int) -> str:
+    """Its name alone: arguments may hold secrets."""
+    try:
+        with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+def _pids() -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
+def _sockets(pid: int) -> set[int]:
+    found = set()
+    with contextlib.suppress(OSError):  # gone meanwhile, or another user's
+        for handle in os.listdir(f"/proc/{pid}/fd"):
+            with contextlib.suppress(OSError):
+                target = os.readlink(f"/proc/{pid}/fd/{handle}")
+                if target.startswith("socket:["):
+                    found.add(int(target[8:-1]))
+    return found
 
 
 def occupant(port: int) -> Listener | None:

@@ -99,6 +99,7 @@ class FakeContainer:
             ports=self.ports,
             networks={name: address if self.state == "running" else "" for name, address in self.networks.items()},
             memory_limit=making.memory if making else None,
+            volumes=tuple(sorted(one.source for one in making.mounts if one.kind == "volume")) if making else (),
         )
 
 

@@ -68,8 +68,13 @@ class DockerDock(ThingCalls):
         if _LOST.match(last):
             raise EngineUnavailable(f"the build lost the Docker engine: {last}", output=_end(ran.output))
         # An engine that is gone or frozen is not the fault of the Dockerfile, whatever the command made of it.
-        await self.ping()
         output = _end(ran.output)
+        try:
+            await self.ping()
+        except EngineUnavailable as gone:
+            raise EngineUnavailable(
+                gone.message, is_the_engines=gone.is_the_engines, **{**gone.details, "output": output}
+            ) from None
         raise full(output) or ArgusError(
             Code.BUILD_FAILED,
             f"{building.tag}: {problem}",

@@ -74,6 +74,7 @@ def made(said: Any) -> Made:
             str(name): str((one or {}).get("IPAddress") or "") for name, one in (settings.get("Networks") or {}).items()
         },
         memory_limit=int((said.get("HostConfig") or {}).get("Memory") or 0) or None,
+        volumes=tuple(sorted(str(one["Name"]) for one in said.get("Mounts") or () if one.get("Type") == "volume")),
     )
 
 

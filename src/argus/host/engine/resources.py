@@ -98,6 +98,8 @@ class Made:
     networks: Mapping[str, str] = field(default_factory=dict)
     """The address on each, by the network's name; empty while it does not run."""
     memory_limit: int | None = None
+    volumes: tuple[str, ...] = ()
+    """The names of those that are mounted in it."""
 
 
 @dataclass(frozen=True, slots=True)

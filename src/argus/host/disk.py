@@ -1,0 +1,14 @@
+"""How much room is left."""
+
+from __future__ import annotations
+
+import os
+
+
+def free(path: str) -> int | None:
+    """Bytes that may still be written on the file system that holds this folder; None when that cannot be seen."""
+    try:
+        found = os.statvfs(path)
+    except OSError:
+        return None
+    return found.f_bavail * found.f_frsize
