@@ -1,1 +1,1 @@
-"""Docker test environments: what an `e2e.yaml` describes, brought up and kept up."""
+"""Environments: what one e2e.yaml describes, brought up on a Docker engine, watched, and taken away again."""

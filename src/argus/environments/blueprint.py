@@ -1,0 +1,76 @@
+"""What is to be brought up, once the file is read and its variables are resolved. Values only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from argus.host.engine.resources import Building, Mount
+
+
+@dataclass(frozen=True, slots=True)
+class PortWish:
+    container_port: int
+    host_port: int
+    host: str = ""
+    protocol: str = "tcp"
+
+
+@dataclass(frozen=True, slots=True)
+class HealthWish:
+    """Asked over HTTP from outside: nothing is assumed of what an image has inside."""
+
+    path: str
+    port: int
+    interval: float = 10.0
+    timeout: float = 5.0
+    retries: int = 10
+    start_period: float = 30.0
+
+    @property
+    def patience(self) -> float:
+        """Seconds after which it counts as not coming up: what Docker itself would wait with these numbers."""
+        return self.start_period + self.retries * (self.interval + self.timeout)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A service, or a mock that is a container."""
+
+    name: str
+    container: str
+    image: str
+    environment: Mapping[str, str] = field(default_factory=dict)
+    ports: tuple[PortWish, ...] = ()
+    mounts: tuple[Mount, ...] = ()
+    depends_on: tuple[str, ...] = ()
+    health: HealthWish | None = None
+    command: tuple[str, ...] | None = None
+    is_mock: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    service: str
+    image: str
+    building: Building | None
+    """None where no Dockerfile was found."""
+    looked_at: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Blueprint:
+    project: str
+    folder: str
+    network: str
+    parts: tuple[Part, ...] = ()
+    builds: tuple[Build, ...] = ()
+    """In the order of the file."""
+    disk_threshold: int = 2 << 30
+    preflight: bool = True
+    clean_orphans: bool = True
+    reassign: bool = True
+    port_range: tuple[int, int] | None = None
+    breaker: bool = True
+    breaker_failures: int = 5
+    breaker_reset: float = 30.0

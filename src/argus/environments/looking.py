@@ -1,0 +1,67 @@
+"""How an environment stands, and what its containers say. Looking changes nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from argus.core.errors import ArgusError, Code
+from argus.environments.blueprint import Blueprint, Part
+from argus.environments.labels import RUN, of_project
+from argus.environments.runs import Run
+from argus.host.engine.resources import Dock, Made
+from argus.host.engine.seam import EngineRefused
+
+_LOOK = 5.0
+_LOGS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    part: Part
+    container: str
+    made: Made | None
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    blueprint: Blueprint
+    run: Run | None
+    parts: tuple[Seen, ...]
+    problem: str = ""
+    """Why the engine could not be asked: what it has is then not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Looker:
+    dock: Dock
+
+    async def picture(self, plan: Blueprint, run: Run | None) -> Picture:
+        names = {
+            part.name: run.containers.get(part.name, part.container) if run else part.container for part in plan.parts
+        }
+        try:
+            # In one question: an engine that is away fails once, however many services there are.
+            found = {one.name: one for one in await self.dock.containers(of_project(plan.project), timeout=_LOOK)}
+        except (ArgusError, EngineRefused) as error:
+            unseen = tuple(Seen(part, names[part.name], None) for part in plan.parts)
+            return Picture(plan, run, unseen, error.message)
+        seen = (Seen(part, names[part.name], _ours(found.get(names[part.name]), run)) for part in plan.parts)
+        return Picture(plan, run, tuple(seen))
+
+    async def logs(
+        self, plan: Blueprint, run: Run | None, wanted: str, lines: int, since: float | None
+    ) -> tuple[Made, list[str]]:
+        containers = dict(run.containers) if run else {}
+        name = containers.get(wanted, wanted if wanted in containers.values() else "")
+        made = _ours(await self.dock.container(name, timeout=_LOOK), run) if name else None
+        if made is None:
+            known = sorted({*containers, *containers.values()})
+            message = f"there is no container {wanted!r} in this environment" + ("" if run else ", which is not up")
+            raise ArgusError(Code.CONTAINER_NOT_FOUND, message, container=wanted, known=known)
+        return made, await self.dock.logs(made.id, lines, since, timeout=_LOGS)
+
+
+def _ours(made: Made | None, run: Run | None) -> Made | None:
+    """A stranger's container of the same name is not part of this environment."""
+    is_ours = made is not None and run is not None and made.labels.get(RUN) == run.id
+    return made if is_ours else None

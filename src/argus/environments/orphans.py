@@ -1,0 +1,147 @@
+"""Leftovers of runs that are not alive: found by their labels, taken away together, each failure by itself."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from argus.core.clock import rfc3339
+from argus.core.errors import ArgusError, Code
+from argus.environments.labels import PROJECT, RUN, Witness, is_orphan, of_project
+from argus.host.engine.resources import Dock, Made, Network, Volume
+from argus.host.engine.seam import EngineRefused
+
+Kind = Literal["container", "network", "volume"]
+_AT_ONCE = 10
+LOOK = 5.0
+_REMOVE = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    kind: Kind
+    id: str
+    name: str
+    created: float | None
+    labels: dict[str, str] = field(default_factory=dict, compare=False)
+    volumes: tuple[str, ...] = ()
+    """Of a container: those that are mounted in it."""
+
+    def public(self) -> dict[str, Any]:
+        return {
+            "type": self.kind,
+            "name": self.name,
+            "createdAt": rfc3339(self.created) if self.created is not None else None,
+            "project": self.labels.get(PROJECT),
+            "runId": self.labels.get(RUN),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Cleanup:
+    """What became of them. What was only reported is neither removed nor failed."""
+
+    found: tuple[Resource, ...] = ()
+    removed: tuple[Resource, ...] = ()
+    failed: tuple[tuple[Resource, str], ...] = ()
+
+    def public(self) -> dict[str, Any]:
+        return {
+            "found": [one.public() for one in self.found],
+            "removed": [one.public() for one in self.removed],
+            "failed": [{**one.public(), "error": why} for one, why in self.failed],
+        }
+
+    def raise_failures(self) -> None:
+        if self.failed:
+            one, why = self.failed[0]
+            more = f" (and {len(self.failed) - 1} more)" if len(self.failed) > 1 else ""
+            message = f"the {one.kind} {one.name} could not be removed: {why}{more}"
+            raise ArgusError(Code.CLEANUP_FAILED, message, **self.public())
+
+
+async def of(dock: Dock, project: str) -> list[Resource]:
+    """Everything that carries this project's label, whoever made it. Containers first, then networks, then volumes."""
+    wanted = of_project(project)
+    # One question alone at first: an engine that is away fails once, and where one probe may pass it is this one.
+    containers = await dock.containers(wanted, timeout=LOOK)
+    try:
+        async with asyncio.TaskGroup() as group:
+            networks = group.create_task(dock.networks(wanted, timeout=LOOK))
+            volumes = group.create_task(dock.volumes(wanted, timeout=LOOK))
+    except BaseExceptionGroup as several:
+        raise several.exceptions[0] from None
+    return [
+        *(_resource("container", one.id, one) for one in containers),
+        *(_resource("network", one.id, one) for one in networks.result()),
+        *(_resource("volume", one.name, one) for one in volumes.result()),
+    ]
+
+
+async def find(dock: Dock, project: str, witness: Witness) -> list[Resource]:
+    """A volume outlives the run that made it: while a live one has it mounted, it is not left behind."""
+    everything = await of(dock, project)
+    dead = [one for one in everything if is_orphan(one.labels, project, witness)]
+    used = {name for one in everything if one not in dead for name in one.volumes}
+    return [one for one in dead if one.kind != "volume" or one.name not in used]
+
+
+async def remove(
+    dock: Dock, resources: Sequence[Resource], *, volumes: bool, heard: Callable[[Resource, str], None]
+) -> Cleanup:
+    """Containers before the networks they hang on, and volumes only where that was asked for.
+
+    `heard` is told of each: `removed`, `kept`, or why it failed. An engine that is away raises: nothing more can go.
+    """
+    removed: list[Resource] = []
+    failed: list[tuple[Resource, str]] = []
+    turns = asyncio.Semaphore(_AT_ONCE)
+
+    async def one(resource: Resource) -> None:
+        async with turns:
+            try:
+                await _remove(dock, resource)
+            except EngineRefused as refused:
+                failed.append((resource, str(refused)))
+                heard(resource, str(refused))
+            else:
+                removed.append(resource)
+                heard(resource, "removed")
+
+    kinds: tuple[Kind, ...] = ("container", "network", *(("volume",) if volumes else ()))
+    for kind in kinds:
+        await _together(one(resource) for resource in resources if resource.kind == kind)
+    if not volumes:
+        for resource in resources:
+            if resource.kind == "volume":
+                heard(resource, "kept")
+    return Cleanup(tuple(resources), tuple(removed), tuple(failed))
+
+
+async def _remove(dock: Dock, resource: Resource) -> None:
+    if resource.kind == "container":
+        await dock.remove(resource.id, timeout=_REMOVE)
+    elif resource.kind == "network":
+        await dock.remove_network(resource.id, timeout=_REMOVE)
+    else:
+        await dock.remove_volume(resource.id, timeout=_REMOVE)
+
+
+async def _together(works: Iterable[Awaitable[None]]) -> None:
+    try:
+        async with asyncio.TaskGroup() as group:
+            for work in works:
+                group.create_task(_run(work))
+    except BaseExceptionGroup as several:
+        raise several.exceptions[0] from None
+
+
+async def _run(work: Awaitable[None]) -> None:
+    await work
+
+
+def _resource(kind: Kind, id: str, one: Made | Network | Volume) -> Resource:
+    volumes = one.volumes if isinstance(one, Made) else ()
+    return Resource(kind, id, one.name, one.created, dict(one.labels), volumes)

@@ -1,0 +1,82 @@
+"""From the file to what is brought up. Pure, once the file is read."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from argus.environments.blueprint import Blueprint, Build, HealthWish, Part, PortWish
+from argus.environments.e2e import mocks, mounts
+from argus.environments.e2e.environment import Environment, Service
+from argus.host.engine.resources import Building, Mount
+
+
+def plan(environment: Environment) -> Blueprint:
+    settings = environment.config.resilience
+    breaker = settings.circuit_breaker
+    return Blueprint(
+        project=environment.config.project.name,
+        folder=str(environment.folder),
+        network=environment.network,
+        parts=(*(_service(one) for one in environment.services), *_mocks(environment)),
+        builds=tuple(_build(one) for one in environment.services),
+        disk_threshold=settings.preflight.disk_space_threshold,
+        preflight=settings.preflight.enabled,
+        clean_orphans=settings.preflight.clean_orphans,
+        reassign=settings.network.port_conflict_strategy == "auto",
+        port_range=environment.config.isolation.port_range,
+        breaker=breaker.enabled,
+        breaker_failures=breaker.failure_threshold,
+        breaker_reset=breaker.reset_timeout_ms / 1000,
+    )
+
+
+def _build(one: Service) -> Build:
+    build = one.build
+    if build.dockerfile is None:
+        return Build(one.name, build.image, None, tuple(str(path) for path in build.looked_at))
+    return Build(one.name, build.image, Building(build.image, str(build.dockerfile), str(build.context), build.args))
+
+
+def _service(one: Service) -> Part:
+    return Part(
+        name=one.name,
+        container=one.container,
+        image=one.build.image,
+        environment=dict(one.environment),
+        ports=tuple(PortWish(port.container, port.host, port.address, port.protocol) for port in one.ports),
+        mounts=tuple(_mounts(one.mounts)),
+        depends_on=one.depends_on,
+        health=_health(one),
+    )
+
+
+def _health(one: Service) -> HealthWish | None:
+    check, port = one.healthcheck, one.health_port
+    if check is None or port is None:
+        return None
+    return HealthWish(check.path, port, check.interval, check.timeout, check.retries, check.start_period)
+
+
+def _mocks(environment: Environment) -> Iterator[Part]:
+    """Those that are images. The others are served by the daemon."""
+    for name, mock in environment.mocks.items():
+        if mock.image is not None:
+            yield _mock(environment, name, mock, mock.image)
+
+
+def _mock(environment: Environment, name: str, mock: mocks.Mock, image: str) -> Part:
+    return Part(
+        name=name,
+        container=f"{environment.namespace}-{name}",
+        image=image,
+        ports=(PortWish(mock.inside, mock.port),),
+        mounts=tuple(_mounts(mock.volumes)),
+        command=tuple(shlex.split(mock.args)) if mock.args else None,
+        is_mock=True,
+    )
+
+
+def _mounts(wanted: tuple[mounts.Mount, ...]) -> Iterator[Mount]:
+    for one in wanted:
+        yield Mount(one.source or "", one.target, one.read_only, "bind" if one.is_bind else "volume")

@@ -1,0 +1,129 @@
+"""Which host port each service gets. The engine has the last word: what was free may be taken when it is bound.
+
+Ports that are promised and not bound yet are kept aside, so that environments set up at once never pick the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from argus.core.errors import ArgusError, Code
+
+ATTEMPTS = 100
+_FIRST, _LAST = 1024, 65535
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    service: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class PortMapping:
+    service: str
+    original: int
+    actual: int
+
+    @property
+    def reassigned(self) -> bool:
+        return self.original != self.actual
+
+
+@dataclass(frozen=True, slots=True)
+class Occupant:
+    """Who listens on a port, as far as this user may see."""
+
+    pid: int | None = None
+    command: str = ""
+
+    def public(self) -> dict[str, Any]:
+        return {"pid": self.pid, "command": self.command}
+
+
+class Ports:
+    """The host ports that this daemon has promised."""
+
+    def __init__(
+        self, is_free: Callable[[int], bool], occupants: Callable[[Iterable[int]], Mapping[int, Occupant]]
+    ) -> None:
+        self._is_free = is_free
+        self._occupants = occupants
+        self._promised: set[int] = set()
+
+    def taken(self, wanted: Iterable[Wanted]) -> dict[int, Occupant]:
+        """Of these ports, those that somebody has, and who."""
+        held = [port for port in dict.fromkeys(one.port for one in wanted) if not self._is_free(port)]
+        known = self._occupants(held) if held else {}
+        return {port: known.get(port, Occupant()) for port in held}
+
+    def take(
+        self, wanted: Iterable[Wanted], *, reassign: bool, within: tuple[int, int] | None = None
+    ) -> list[PortMapping]:
+        """A port for each, promised until it is given back. All of them or none."""
+        found: list[PortMapping] = []
+        try:
+            for one in wanted:
+                found.append(PortMapping(one.service, one.port, self._one(one, reassign, within)))
+                self._promised.add(found[-1].actual)
+        except ArgusError:
+            self.give_back(found)
+            raise
+        return found
+
+    def give_back(self, mappings: Iterable[PortMapping]) -> None:
+        """Bound by now, or not needed any more."""
+        self._promised.difference_update(one.actual for one in mappings)
+
+    def another(self, mapping: PortMapping, *, within: tuple[int, int] | None = None) -> PortMapping:
+        """The port was lost between the promise and the binding."""
+        self.give_back([mapping])
+        actual = self._search(mapping.service, mapping.original, within, but=mapping.actual)
+        self._promised.add(actual)
+        return PortMapping(mapping.service, mapping.original, actual)
+
+    def _one(self, wanted: Wanted, reassign: bool, within: tuple[int, int] | None) -> int:
+        if self._available(wanted.port):
+            return wanted.port
+        if not reassign:
+            raise conflict(wanted, self._occupants([wanted.port]).get(wanted.port))
+        return self._search(wanted.service, wanted.port, within)
+
+    def _search(self, service: str, original: int, within: tuple[int, int] | None, but: int = 0) -> int:
+        tried = 0
+        for port in _candidates(original, within):
+            tried += 1
+            if port != but and self._available(port):
+                return port
+        raise ArgusError(
+            Code.PORT_EXHAUSTION,
+            f"no free port for {service}: {tried} were tried",
+            service=service,
+            port=original,
+            attempts=tried,
+            range=list(within) if within else None,
+        )
+
+    def _available(self, port: int) -> bool:
+        return port not in self._promised and self._is_free(port)
+
+
+def conflict(wanted: Wanted, holder: Occupant | None) -> ArgusError:
+    by = f" by {holder.command} (pid {holder.pid})" if holder and holder.pid else ""
+    return ArgusError(
+        Code.PORT_CONFLICT,
+        f"port {wanted.port} of {wanted.service} is taken{by}",
+        service=wanted.service,
+        port=wanted.port,
+        **(holder or Occupant()).public(),
+    )
+
+
+def _candidates(original: int, within: tuple[int, int] | None) -> Iterator[int]:
+    """The ports above the wanted one, as people would count, and round again; never a privileged one."""
+    first, last = within or (_FIRST, _LAST)
+    begin = original + 1 if first <= original < last else first if within else 8000 + original % 1000
+    for step in range(min(ATTEMPTS, last - first + 1)):
+        yield first + (begin - first + step) % (last - first + 1)

@@ -1,0 +1,129 @@
+"""Whether this machine is ready for an environment: looked at, mended where it may be, looked at again, then gated."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from argus.core.clock import rfc3339
+from argus.core.errors import ArgusError, Code
+from argus.environments import orphans, report
+from argus.environments.announcing import Tell
+from argus.environments.blueprint import Blueprint
+from argus.environments.labels import Witness
+from argus.environments.orphans import LOOK, Cleanup, Resource
+from argus.environments.ports import Wanted
+from argus.environments.preflight import DOCKER, NETWORK, PORTS, Preflight, Subject
+from argus.environments.report import Check, HealthReport, Verdict
+from argus.environments.runs import Run
+from argus.environments.tools import Tools
+from argus.host.engine.resources import Dock
+from argus.host.engine.seam import EngineRefused
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """What was found before anything was mended, and what became of it."""
+
+    before: HealthReport | None = None
+    cleanup: Cleanup | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    blueprint: Blueprint
+    previous: Run | None
+    tools: Tools
+    dock: Dock
+    witness: Callable[[], Witness]
+    remove: Callable[[list[Resource], bool], Awaitable[Cleanup]]
+    """With their volumes, or without."""
+    tell: Tell
+
+    async def look(self, *, skip: frozenset[str] = frozenset()) -> HealthReport:
+        self.tell("resilience", "preflight_start", {"project": self.blueprint.project})
+        tools = self.tools
+        preflight = Preflight(self.dock, tools.ports, tools.disk_free, self.witness(), tools.clock, self._heard)
+        found = await preflight.run(self._subject(), skip=skip)
+        self.tell("resilience", "preflight_end", {"overall": found.overall.value, "duration": found.duration})
+        return found
+
+    async def mend(self, *, skip: frozenset[str] = frozenset(), volumes: bool) -> tuple[HealthReport, Fixed]:
+        """Removes what may be removed, and looks again when that changed anything."""
+        before = await self.look(skip=skip)
+        docker = before.check(DOCKER)
+        if docker is not None and docker.status is Verdict.FAIL:
+            return before, Fixed(before)
+        found = await orphans.find(self.dock, self.blueprint.project, self.witness())
+        cleanup = await self.remove(found, volumes)
+        after = await self.look(skip=skip) if cleanup.removed else before
+        return after, Fixed(before, cleanup)
+
+    async def for_building(self) -> HealthReport:
+        """Raises what makes building pointless. Ports and networks are not its business."""
+        skip = frozenset({PORTS, NETWORK})
+        if self.blueprint.clean_orphans:
+            found, _ = await self.mend(skip=skip, volumes=False)
+        else:
+            found = await self.look(skip=skip)
+        report.gate(found, public(found))
+        return found
+
+    async def for_setup(self) -> tuple[HealthReport, Cleanup]:
+        """Raises what stands in the way of bringing it up."""
+        if self.blueprint.clean_orphans:
+            found, fixed = await self.mend(volumes=False)
+            cleanup = fixed.cleanup or Cleanup()
+        else:
+            found, cleanup = await self.look(), Cleanup()
+        report.gate(found, public(found))
+        return found, cleanup
+
+    async def with_room(self, error: ArgusError) -> ArgusError:
+        """A disk that ran full, with what is left of it just now."""
+        if error.code is not Code.DISK_SPACE_LOW or "availableBytes" in error.details:
+            return error
+        try:
+            root = (await self.dock.info(timeout=LOOK)).data_root
+        except (ArgusError, EngineRefused):
+            return error
+        room = {"path": root, "availableBytes": self.tools.disk_free(root)}
+        details = {**error.details, **room, "requiredBytes": self.blueprint.disk_threshold}
+        return ArgusError(error.code, error.message, **details)
+
+    def _subject(self) -> Subject:
+        plan = self.blueprint
+        own = {one.actual for one in self.previous.mappings} if self.previous else set()
+        ports = tuple(
+            Wanted(part.name, wish.host_port)
+            for part in plan.parts
+            for wish in part.ports
+            if wish.host_port and wish.host_port not in own
+        )
+        return Subject(plan.project, plan.network, ports, plan.disk_threshold, plan.reassign)
+
+    def _heard(self, check: Check) -> None:
+        said = {"name": check.name, "status": check.status.value, "message": check.message}
+        self.tell("resilience", "preflight_check", said)
+
+
+def public(found: HealthReport) -> dict[str, Any]:
+    """The report as programs read it."""
+    return {
+        "overall": found.overall.value,
+        "checks": [
+            {
+                "name": one.name,
+                "status": one.status.value,
+                "message": one.message,
+                "code": one.code.value if one.code else None,
+                "details": dict(one.details),
+                "duration": round(one.duration * 1000, 1),
+            }
+            for one in found.checks
+        ],
+        "timestamp": found.timestamp,
+        "at": rfc3339(found.timestamp / 1000),
+        "duration": round(found.duration * 1000, 1),
+    }

@@ -1,0 +1,174 @@
+"""One setup from the look at the machine to the last ready part; and taking back what a failed one began."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+
+from argus.core.clock import rfc3339
+from argus.core.errors import ArgusError, Code
+from argus.core.failpoints import SetupPlace, reach
+from argus.environments import orphans
+from argus.environments.announcing import Tell
+from argus.environments.blueprint import Blueprint
+from argus.environments.labels import RUN, labels
+from argus.environments.orphans import Cleanup, Resource
+from argus.environments.ports import Occupant, PortMapping, Wanted, conflict
+from argus.environments.raising import Raised, Raising
+from argus.environments.readiness import Readiness
+from argus.environments.report import HealthReport
+from argus.environments.runs import Run
+from argus.environments.tools import Loaded, Tools
+from argus.environments.waiting import Waiter
+from argus.host.engine.resources import Dock
+
+_TAKE_BACK = 60.0
+"""Seconds for removing what a failed setup made; beyond, the next one does it."""
+_BINDINGS = 10
+"""How often a port may be lost between its choice and its binding before that is told as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetUp:
+    run: Run
+    raised: Raised
+    mappings: tuple[PortMapping, ...]
+    report: HealthReport | None
+    cleanup: Cleanup
+    seconds: float
+
+
+@dataclass(slots=True)
+class SettingUp:
+    loaded: Loaded
+    run: Run
+    previous: Run | None
+    tools: Tools
+    dock: Dock
+    address: str
+    readiness: Readiness
+    tell: Tell
+    mappings: list[PortMapping] = field(default_factory=list)
+    touched: bool = False
+    """Whether anything of an earlier run may be gone by now, or anything of this one be there."""
+    is_left: bool = False
+    """Whether the engine was not there when that was to be taken back."""
+
+    def __post_init__(self) -> None:
+        remove = self.readiness.remove
+
+        async def marked(found: list[Resource], volumes: bool) -> Cleanup:
+            self.touched = self.touched or bool(found)
+            return await remove(found, volumes)
+
+        self.readiness = replace(self.readiness, remove=marked)
+
+    @property
+    def plan(self) -> Blueprint:
+        return self.loaded.blueprint
+
+    async def carry_out(self) -> SetUp:
+        began = self.tools.clock.monotonic()
+        report, cleanup = None, Cleanup()
+        if self.plan.preflight:
+            report, cleanup = await self.readiness.for_setup()
+        if self.previous and not (self.plan.preflight and self.plan.clean_orphans):
+            # Set up again, an environment replaces its own earlier run, also where leftovers are not cleaned.
+            cleanup = await self.readiness.remove(await self._of_run(self.previous.id), False)
+        reach(SetupPlace.CLEARED)
+        try:
+            self._take_ports()
+            self.touched = True
+            raised = await self._raise()
+        finally:
+            # Bound by the engine by now, or not needed any more.
+            self.tools.ports.give_back(self.mappings)
+        reach(SetupPlace.ALL_READY)
+        seconds = round(self.tools.clock.monotonic() - began, 3)
+        return SetUp(self.run, raised, tuple(self.mappings), report, cleanup, seconds)
+
+    # Ports: chosen before anything is made, because what is made refers to them.
+
+    def _take_ports(self) -> None:
+        several = (Wanted(part.name, one.host_port) for part in self.plan.parts for one in part.ports if one.host_port)
+        wanted = list(dict.fromkeys(several))  # TCP and UDP of one port stay together
+        for port, holder in self.tools.ports.taken(wanted).items():
+            for one in wanted:
+                if one.port == port:
+                    said = {"service": one.service, "port": port, **holder.public()}
+                    self.tell("resilience", "port_conflict", said)
+        self.mappings = self.tools.ports.take(wanted, reassign=self.plan.reassign, within=self.plan.port_range)
+        for mapping in self.mappings:
+            self._tell_reassigned(mapping)
+
+    def _lose(self, port: object) -> None:
+        """Another process was quicker. An engine that does not say at which port loses all of them."""
+        for place, mapping in enumerate(self.mappings):
+            if port in (None, mapping.actual):
+                said = {"service": mapping.service, "port": mapping.actual, **self._holder(mapping).public()}
+                self.tell("resilience", "port_conflict", said)
+                self.mappings[place] = self.tools.ports.another(mapping, within=self.plan.port_range)
+                self._tell_reassigned(self.mappings[place])
+
+    def _holder(self, mapping: PortMapping) -> Occupant:
+        return self.tools.ports.taken([Wanted(mapping.service, mapping.actual)]).get(mapping.actual, Occupant())
+
+    def _named(self, error: ArgusError) -> ArgusError:
+        """The engine says which port; whose it is and who has it is known here."""
+        for mapping in self.mappings:
+            if error.code is Code.PORT_CONFLICT and error.details.get("port") == mapping.actual:
+                return conflict(Wanted(mapping.service, mapping.actual), self._holder(mapping))
+        return error
+
+    def _tell_reassigned(self, mapping: PortMapping) -> None:
+        if mapping.reassigned:
+            said = {"service": mapping.service, "original": mapping.original, "actual": mapping.actual}
+            self.tell("resilience", "port_reassigned", said)
+
+    # Making.
+
+    async def _raise(self) -> Raised:
+        """A port that is lost at the last moment begins it anew on another: everything may refer to it."""
+        for attempt in range(_BINDINGS):
+            try:
+                return await self._raising().run()
+            except ArgusError as error:
+                is_lost = error.code is Code.PORT_CONFLICT and self.plan.reassign
+                if not is_lost or attempt == _BINDINGS - 1:
+                    raise await self.readiness.with_room(self._named(error)) from None
+                await self.readiness.remove(await self._of_run(self.run.id), False)
+                self._lose(error.details.get("port"))
+        raise AssertionError
+
+    def _raising(self) -> Raising:
+        tools = self.tools
+        moved: dict[str, dict[int, int]] = defaultdict(dict)
+        for one in self.mappings:
+            if one.reassigned:
+                moved[one.service][one.original] = one.actual
+        plan = self.loaded.moved_to(moved) if moved else self.plan
+        carried = labels(plan.project, self.run.id, tools.me, rfc3339(tools.clock.wall()))
+        waiter = Waiter(self.dock, tools.http, tools.clock, self.address, self._waiting)
+        return Raising(plan, self.run.id, carried, dock=self.dock, waiter=waiter, clock=tools.clock, tell=self.tell)
+
+    def _waiting(self, part: str, what: str) -> None:
+        said = {"project": self.plan.project, "service": part, "waitingFor": what}
+        self.tools.show("setup", "service_waiting", said)
+
+    async def take_back(self) -> str:
+        """Removes what this run made. Returns what could not be removed, in words; the next setup removes that."""
+        if not self.touched:
+            return ""
+        try:
+            async with asyncio.timeout(_TAKE_BACK):
+                done = await self.readiness.remove(await self._of_run(self.run.id), True)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the first failure is the one to tell
+            self.is_left = True
+            return f"what was begun could not be removed: {error}"
+        self.is_left = False
+        return ", ".join(f"{one.kind} {one.name}: {why}" for one, why in done.failed)
+
+    async def _of_run(self, run: str) -> list[Resource]:
+        found = await orphans.of(self.dock, self.plan.project)
+        return [one for one in found if one.labels.get(RUN) == run]

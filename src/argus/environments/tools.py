@@ -1,0 +1,66 @@
+"""What the environments are given by the daemon: one seam for each outside world."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from argus.core.circuit import Circuit
+from argus.core.clock import Clock
+from argus.environments.blueprint import Blueprint
+from argus.environments.labels import Owner
+from argus.environments.ports import Ports
+from argus.environments.waiting import Http
+from argus.host.engine.resources import Dock
+from argus.store.interface import Store
+from argus.store.notes import Notes
+
+
+@dataclass(frozen=True, slots=True)
+class Shell:
+    """Where the caller works, and its environment: kept in memory only."""
+
+    folder: str
+    environ: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which environment is meant, and by whom."""
+
+    project_path: str
+    config_file: str | None
+    shell: Shell
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    blueprint: Blueprint
+    moved_to: Callable[[Mapping[str, Mapping[int, int]]], Blueprint]
+    """The same on other host ports, by service: all that refers to them says the new ones."""
+    file: str
+    suites: tuple[Mapping[str, Any], ...] = ()
+    warnings: tuple[str, ...] = ()
+    variables: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    store: Store
+    notes: Notes
+    clock: Clock
+    load: Callable[[Asked], Awaitable[Loaded]]
+    circuit: Callable[[Blueprint], Circuit]
+    """The breaker of a project, made when it is first asked for, and on record."""
+    dock: Callable[[Shell, Circuit], Dock]
+    published: Callable[[Shell], str]
+    """Where ports are that this caller's engine publishes."""
+    ports: Ports
+    http: Http
+    disk_free: Callable[[str], int | None]
+    me: Owner
+    lives: Callable[[Owner], bool]
+    new_id: Callable[[], str]
+    show: Callable[[str, str, dict[str, Any]], None]
+    """What is worth showing and not recording: channel, type and data."""

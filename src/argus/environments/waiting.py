@@ -1,0 +1,123 @@
+"""Waiting until a container is ready: it runs, and it answers where the file says. What is in the way is told."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from argus.core.clock import Clock
+from argus.core.errors import ArgusError, Code
+from argus.environments.blueprint import HealthWish, Part
+from argus.host.engine.resources import Dock, Made
+from argus.host.seam import HttpReply, HttpRequest, ProbeFailed
+
+_LOOK = 5.0
+_POLL = 0.25
+_LINES = 100
+
+
+class Http(Protocol):
+    async def __call__(self, request: HttpRequest, *, timeout: float) -> HttpReply: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Waiter:
+    dock: Dock
+    http: Http
+    clock: Clock
+    address: str
+    """Where published ports are: this machine, or the one that the engine is on."""
+    told: Callable[[str, str], None]
+    """What is waited for, of which part."""
+
+    async def until_ready(self, part: Part, id: str) -> Made:
+        began, last, said, ran = self.clock.monotonic(), "it does not run yet", "", False
+        patience = part.health.patience if part.health else HealthWish("/", 0).patience
+        while True:
+            made = await self.look(part, id)
+            last = await self._missing(part, made)
+            # Without a health check it is ready while it runs; one that ends at once runs for a moment too.
+            if not last and (part.health or ran):
+                return made
+            ran = not last
+            if last and last != said:
+                said = last
+                self.told(part.name, last)
+            if last and self.clock.monotonic() - began > patience:
+                raise await self._timeout(part, made, last, patience)
+            await asyncio.sleep(min(_POLL, part.health.interval) if part.health else _POLL)
+
+    async def look(self, part: Part, id: str) -> Made:
+        """Raises what became of one that does not run any more."""
+        made = await self.dock.container(id, timeout=_LOOK)
+        if made is None:
+            raise ArgusError(
+                Code.CONTAINER_NOT_FOUND, f"the container of {part.name} is gone", container=part.container
+            )
+        if made.state in ("exited", "dead"):
+            raise await crashed(self.dock, part.name, made)
+        return made
+
+    async def _missing(self, part: Part, made: Made) -> str:
+        """What it is not ready for; empty when it is."""
+        if made.state != "running":
+            return f"it is {made.state}"
+        if part.health is None:
+            ready = made.health in (None, "healthy")
+            return (
+                ""
+                if ready
+                else f"its own health check says {made.health}: {made.health_output.strip()[:200]}".rstrip(": ")
+            )
+        host, port = self._where(part.health, made)
+        try:
+            request = HttpRequest(f"http://{host}:{port}{part.health.path}")
+            answer = await self.http(request, timeout=part.health.timeout)
+        except ProbeFailed as failed:
+            return f"{part.health.path} on {host}:{port}: {failed.detail}"
+        return "" if answer.status < 400 else f"{part.health.path} answers {answer.status}"
+
+    def _where(self, health: HealthWish, made: Made) -> tuple[str, int]:
+        for binding in made.ports:
+            if binding.container_port == health.port and binding.protocol == "tcp":
+                return self.address, binding.host_port
+        address = next((ip for ip in made.networks.values() if ip), self.address)
+        return address, health.port
+
+    async def _timeout(self, part: Part, made: Made, last: str, patience: float) -> ArgusError:
+        details: dict[str, Any] = {
+            "service": part.name,
+            "container": made.name,
+            "waitedSeconds": round(patience, 1),
+            "lastResult": last,
+            "healthOutput": made.health_output[-2000:],
+            "logs": await last_words(self.dock, made.id),
+            "networks": dict(made.networks),
+        }
+        message = f"{part.name} did not become ready within {patience:g} s: {last}"
+        return ArgusError(Code.HEALTH_CHECK_TIMEOUT, message, **details)
+
+
+async def crashed(dock: Dock, name: str, made: Made) -> ArgusError:
+    """OOM is what the engine says, not exit code 137 alone."""
+    details: dict[str, Any] = {
+        "service": name,
+        "container": made.name,
+        "exitCode": made.exit_code,
+        "oomKilled": made.oom_killed,
+        "logs": await last_words(dock, made.id),
+    }
+    if made.oom_killed:
+        details["memoryLimit"] = made.memory_limit
+        return ArgusError(Code.CONTAINER_OOM, f"{name} ran out of memory", **details)
+    by = " (killed)" if made.exit_code == 137 else ""
+    return ArgusError(Code.CONTAINER_CRASH, f"{name} ended with exit status {made.exit_code}{by}", **details)
+
+
+async def last_words(dock: Dock, id: str) -> list[str]:
+    try:
+        return await dock.logs(id, _LINES, timeout=_LOOK)
+    except Exception:  # noqa: BLE001 - why it ended is worth saying also without its log
+        return []
