@@ -32,6 +32,7 @@ def entry(one: Operation) -> dict[str, Any]:
             "type": kind(field, schema),
             "choices": choices(field, schema),
             "help": field.get("description", ""),
+            **{key: field[key] for key in ("cli", "short") if key in field},
         }
         for name, field in schema.get("properties", {}).items()
     ]
@@ -40,6 +41,7 @@ def entry(one: Operation) -> dict[str, Any]:
         "method": one.method,
         "path": one.path,
         "help": one.documentation,
+        "long": one.ends_with_caller,
         "fields": fields,
     }
 

@@ -7,7 +7,7 @@ newest state of each. An opening and a closing are events; the probes of a side 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -28,25 +28,53 @@ class Breakers:
         self._store = store
         self._notes = notes
         self._clock = clock
-        self.circuits: Mapping[str, Circuit] = {circuit.name: circuit for circuit in circuits}
-        self._recorded = {name: Breaker() for name in self.circuits}
+        self.circuits: dict[str, Circuit] = {}
+        self._recorded: dict[str, Breaker] = {}
+        self._kept: dict[str, Breaker] = {}
+        """Of earlier daemons, until somebody holds them again."""
+        self._makers: dict[str, Callable[[str], Circuit]] = {}
         self._news = asyncio.Event()
         for circuit in circuits:
-            circuit.changed = self._news.set
+            self.add(circuit)
 
     async def restore(self) -> None:
         for document in await self._store.documents(DOMAIN):
-            circuit = self.circuits.get(document.id)
-            if circuit is not None:
-                kept = _read(document.data, self._clock)
-                circuit.restore(kept)
-                self._recorded[circuit.name] = kept
+            self._kept[document.id] = _read(document.data, self._clock)
+        for circuit in self.circuits.values():
+            self._take_up(circuit)
+        for name, kept in list(self._kept.items()):
+            if kept.state is not State.CLOSED:
+                self._hold_again(name)
+
+    def makes(self, prefix: str, make: Callable[[str], Circuit]) -> None:
+        """How those of such names are held that were not closed when the last daemon ended: shown, and reset by hand,
+        also before anybody asks for what is behind them."""
+        self._makers[prefix] = make
+
+    def _hold_again(self, name: str) -> None:
+        for prefix, make in self._makers.items():
+            if name.startswith(prefix):
+                self.add(make(name))
+
+    def add(self, circuit: Circuit) -> Circuit:
+        """One more; it goes on where the last one of its name was."""
+        self.circuits[circuit.name] = circuit
+        self._recorded[circuit.name] = circuit.breaker
+        self._take_up(circuit)
+        circuit.changed = self._news.set
+        return circuit
+
+    def _take_up(self, circuit: Circuit) -> None:
+        kept = self._kept.pop(circuit.name, None)
+        if kept is not None:
+            circuit.restore(kept)
+            self._recorded[circuit.name] = kept
 
     async def run(self) -> None:
         while True:
             await self._news.wait()
             self._news.clear()
-            for name, circuit in self.circuits.items():
+            for name, circuit in list(self.circuits.items()):
                 await self._record(name, circuit.breaker)
 
     async def _record(self, name: str, now: Breaker) -> None:

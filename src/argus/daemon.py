@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from argus import home
+from argus import composing, home
 from argus.agents.crew import Crew
 from argus.agents.tools import Tools as AgentTools
 from argus.api.answers import Errors
@@ -97,6 +97,7 @@ async def _live(
         show=partial(live.show, "services"),
     )
     breakers = Breakers(store, notes, clock, host.engine.circuit)
+    environments = composing.environments(ground, host, breakers, notes, live)
     watch = Watch(ground.config.health, ground.services, tools)
     timekeeper.on_jump(watch.time_jumped)
     keys = Keys(ground.token, clock)
@@ -117,6 +118,8 @@ async def _live(
         reload=reloader.reload,
         make_token=keys.tokens.make,
         breakers=breakers,
+        environments=environments,
+        shell=composing.own_shell(),
         live=live,
         notes=notes,
         clean=ground.redactor.text,
@@ -127,6 +130,7 @@ async def _live(
     server = Server(activity, stopping, grace=_GRACE)
     await autonomy.restore()
     await breakers.restore()
+    await environments.restore()
     await watch.restore()
     await crew.restore()
     await _record_start(ground, notes)
@@ -139,6 +143,7 @@ async def _live(
             group.create_task(crew.run()),
             group.create_task(deliveries.run()),
             group.create_task(keep_running("breakers", breakers.run, store)),
+            group.create_task(keep_running("environments", environments.run, store)),
             group.create_task(keep_running("timekeeper", timekeeper.run, store)),
             group.create_task(keep_running("retention", retention.run, store)),
             group.create_task(keep_running("mcp", api.mcp.run, store)),
@@ -259,7 +264,7 @@ def _folders(path: Path) -> list[str]:
 
 async def _end_when_idle(seconds: float, house: House, activity: Activity, stopping: asyncio.Event) -> None:
     # Idleness is no event that could be waited for: it is looked at now and then.
-    while house.watch.services or not house.crew.is_idle or activity.idle() < seconds:  # noqa: ASYNC110
+    while house.watch.services or not (house.crew.is_idle and house.environments.is_idle) or activity.idle() < seconds:  # noqa: ASYNC110
         await asyncio.sleep(min(30.0, max(0.1, seconds / 4)))
     log.info("nothing to watch and nobody asked for %g s: ending", seconds)
     stopping.set()

@@ -6,7 +6,9 @@ first agent comes.
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import Coroutine
 from contextvars import ContextVar
 from typing import Any
 
@@ -23,10 +25,12 @@ from argus.api.answers import Errors
 from argus.api.guard import BODY_LIMIT, CALLER
 from argus.core.clock import milliseconds
 from argus.core.errors import ArgusError, Code
+from argus.environments.tools import Shell
 from argus.loops import log
 from argus.ops import OPERATIONS, Operation
 from argus.ops.caller import Caller, Role
 from argus.ops.house import House
+from argus.ops.operation import CLI_SHELL, Answer
 
 _INSTRUCTIONS = (
     "Argus watches this machine: services, their restarts and incidents. Call argus_context before you debug a failure "
@@ -56,7 +60,7 @@ def _tool(name: str, one: Operation) -> types.Tool:
     return types.Tool(
         name=name,
         description=one.documentation,
-        input_schema=one.ask.model_json_schema(by_alias=True),
+        input_schema=_input(one),
         output_schema=envelope,
         annotations=types.ToolAnnotations(
             title=one.documentation.partition("\n")[0],
@@ -68,8 +72,27 @@ def _tool(name: str, one: Operation) -> types.Tool:
     )
 
 
+def _input(one: Operation) -> dict[str, Any]:
+    """Without what an agent cannot know and its relay says for it."""
+    schema = one.ask.model_json_schema(by_alias=True)
+    known = {name: field for name, field in schema.get("properties", {}).items() if field.get("cli") != CLI_SHELL}
+    return {**schema, "properties": known} if known != schema.get("properties") else schema
+
+
 _caller: ContextVar[Caller] = ContextVar("caller")
 """Who asks: the SDK's tasks begin in the context of the request that caused them."""
+
+
+_shell: ContextVar[Shell | None] = ContextVar("shell", default=None)
+"""Where the agent works, as its relay said."""
+
+
+def _read_shell(line: bytes) -> Shell | None:
+    try:
+        said = json.loads(line)["argus"]
+        return Shell(str(said["folder"]), {str(name): str(value) for name, value in said["environ"].items()})
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
 
 
 def _as_agent(caller: Caller) -> Caller:
@@ -81,6 +104,7 @@ class McpServer:
     def __init__(self, house: House, errors: Errors) -> None:
         self._house = house
         self._errors = errors
+        self._works: set[asyncio.Task[Answer]] = set()
         self._server: Server[Any] = Server(
             "argus",
             version=__version__,
@@ -107,10 +131,22 @@ class McpServer:
             {"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"application/x-ndjson")]}
         )
 
+        lines = _lines(Request(scope, receive))
+        # The relay begins with where the agent works. It has to be known before the SDK's tasks begin.
+        try:
+            first = await anext(lines, None)
+        except ClientDisconnect:
+            return
+        shell = _read_shell(first or b"")
+        if shell is not None:
+            _shell.set(shell)
+
         async def read() -> None:
             async with inbound:
                 try:
-                    async for line in _lines(Request(scope, receive)):
+                    if first is not None and shell is None:
+                        await inbound.send(_parse(first))
+                    async for line in lines:
                         await inbound.send(_parse(line))
                 except (ClientDisconnect, anyio.BrokenResourceError, anyio.ClosedResourceError):
                     return  # the agent has ended, and its server ends with it
@@ -137,13 +173,28 @@ class McpServer:
             if one is None:
                 known = sorted(_TOOLS)
                 raise ArgusError(Code.NOT_FOUND, f"there is no tool {params.name[:100]!r}", known=known)
-            answer = await one.call(self._house.asked_by(_caller.get()), dict(params.arguments or {}))
+            house = self._house.asked_by(_caller.get(), _shell.get())
+            work = one.call(house, dict(params.arguments or {}))
+            answer = await (work if one.read_only else self._to_its_end(work, with_caller=one.ends_with_caller))
         except ArgusError as error:
             return self._failure(error)
         except Exception as error:  # noqa: BLE001 - the agent gets a structured error, whatever went wrong here
             log.exception("the tool %s crashed", params.name)
             return self._failure(ArgusError(Code.INTERNAL_ERROR, f"{params.name} failed: {type(error).__name__}"))
         return self._result({"success": True, "data": answer.model_dump(mode="json", by_alias=True)}, failed=False)
+
+    async def _to_its_end(self, work: Coroutine[Any, Any, Answer], *, with_caller: bool) -> Answer:
+        """In a task of its own: when an agent goes away, the SDK's are cancelled again and again, at every step that
+        they take to leave things in order. It is told once, where it is to end with its caller."""
+        task = asyncio.ensure_future(work)
+        self._works.add(task)
+        task.add_done_callback(self._works.discard)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if with_caller:
+                task.cancel()
+            raise
 
     def _failure(self, error: ArgusError) -> types.CallToolResult:
         whole = self._errors.structured(error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from functools import lru_cache
 from typing import Any
 
@@ -52,8 +52,27 @@ class _Endpoint:
         else:
             raw = await _body(scope, receive)
             # Half a character can only be named, not sent: what is not escaped is read as UTF-8.
-            answer = await one.call(house, _with_body(given, raw), encodable=b"\\u" not in raw)
+            work = one.call(house, _with_body(given, raw), encodable=b"\\u" not in raw)
+            answer = await (_while_wanted(work, receive) if one.ends_with_caller else work)
         await send_json(send, _written(answer), one.status)
+
+
+async def _while_wanted(work: Coroutine[Any, Any, Answer], receive: Receive) -> Answer:
+    """Cancels it when the caller goes away, and waits until it has taken back what it began."""
+    task, gone = asyncio.ensure_future(work), asyncio.ensure_future(_gone(receive))
+    try:
+        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            task.cancel()
+        return await task
+    finally:
+        gone.cancel()
+        task.cancel()
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 def _route(one: Operation, asked_by: Callable[[Caller], House]) -> Route:

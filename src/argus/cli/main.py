@@ -25,6 +25,10 @@ _LOCAL = {
 }
 
 
+_LONG = 2 * 3600.0
+"""Seconds that work may take which shows what it is doing."""
+
+
 class Verbs(click.Group):
     """Subcommands from the manifest, made when they are asked for."""
 
@@ -98,15 +102,23 @@ def _command(name: str, operations: list[dict[str, Any]]) -> click.Command:
         )
         for field in places
     ]
-    params += [_option(field) for field in fields.values() if field not in places]
+    params += [_option(field) for field in fields.values() if field not in places and field.get("cli") != "shell"]
     verb = next(verb for verb, known in VERBS.items() if known is operations)
 
     def callback(as_json: bool, **given: Any) -> None:
-        said = {name: value for name in fields if (value := given[_safe(name)]) is not None}
+        said = {name: value for name in fields if (value := given.get(_safe(name))) is not None}
+        said |= {name: _filled(field["cli"]) for name, field in fields.items() if "cli" in field and name not in said}
         group = click.get_current_context().parent
         _run(operations, said, verb, as_json or bool(group and group.params.get("as_json")))
 
     return click.Command(name, params=[*params, _json_option()], callback=callback, help=operations[-1]["help"])
+
+
+def _filled(what: str) -> Any:
+    """What the CLI knows by itself: where it was called, and in which environment."""
+    from argus.cli.shell import shell
+
+    return shell()["folder"] if what == "folder" else shell()
 
 
 def _watchable(command: click.Command) -> click.Command:
@@ -128,12 +140,18 @@ def _watchable(command: click.Command) -> click.Command:
 
 
 def _option(field: dict[str, Any]) -> click.Option:
-    word, name = str(field["name"]).replace("_", "-"), _safe(field["name"])
+    word, name = _dashed(field["name"]), _safe(field["name"])
     if field["type"] == "boolean":
         switch = f"--{word}/--no-{word}" if field["default"] is True else f"--{word}"
         # None: not said, which is not the same as no.
         return click.Option([switch, name], is_flag=True, default=None, help=field["help"])
-    return click.Option([f"--{word}", name], required=field["required"], type=_type(field), help=field["help"])
+    words = [*([field["short"]] if "short" in field else []), f"--{word}", name]
+    required = field["required"] and "cli" not in field
+    return click.Option(words, required=required, type=_type(field), help=field["help"])
+
+
+def _dashed(name: str) -> str:
+    return "".join(f"-{one.lower()}" if one.isupper() else one for one in name).replace("_", "-")
 
 
 def _safe(name: str) -> str:
@@ -160,7 +178,6 @@ def _run(operations: list[dict[str, Any]], given: dict[str, Any], verb: str, as_
     from urllib.parse import quote, urlencode
 
     from argus.cli import render
-    from argus.cli.client import ask
 
     fits = [one for one in operations if all(f["name"] in given for f in one["fields"] if f["required"])]
     one = max(fits, key=lambda fit: sum(f["required"] for f in fit["fields"]))
@@ -176,10 +193,21 @@ def _run(operations: list[dict[str, Any]], given: dict[str, Any], verb: str, as_
         else:
             body[name] = given[name]
     target = f"{path}?{urlencode(query)}" if query else path
-    answer = ask(_config(), one["method"], target, body if one["method"] != "GET" else None)
+    answer = _asked(one, target, body)
     shown = render.show(verb, answer)
     click.echo(json.dumps(answer, indent=2) if as_json else shown.text, color=None)
     sys.exit(shown.exit_code)
+
+
+def _asked(one: dict[str, Any], target: str, body: dict[str, Any]) -> Any:
+    from argus.cli.client import ask
+
+    if not one["long"]:
+        return ask(_config(), one["method"], target, body if one["method"] != "GET" else None)
+    from argus.cli.progress import shown
+
+    with shown(_config()):
+        return ask(_config(), one["method"], target, body, timeout=_LONG)
 
 
 def _config() -> str | None:

@@ -5,6 +5,7 @@ It outlives a restart of the daemon: it connects again and repeats the handshake
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -15,6 +16,7 @@ from typing import Any
 from argus import home
 from argus.cli.client import Daemon, Refused, find_or_start, token
 from argus.cli.http import Connection
+from argus.cli.shell import shell
 from argus.core.errors import ArgusError, Code
 
 _HANDSHAKE = ("initialize", "notifications/initialized")
@@ -83,6 +85,9 @@ class Relay:
     def _connect(self) -> Connection:
         daemon = find_or_start(self._config)
         connection = _open(daemon, token(home.folder(os.environ)))
+        # Where the agent works: environments are built and tested as in its own shell.
+        with contextlib.suppress(OSError):  # refused already: whoever reads the answer says why
+            connection.write(_chunk(json.dumps({"argus": shell()}).encode() + b"\n"))
         silenced = set()
         for line in self._handshake:
             number = _message(line).get("id")

@@ -21,8 +21,16 @@ class Shown:
 
 
 def show(verb: str, answer: Any) -> Shown:
-    make = _TEXTS.get(verb)
+    make = _TEXTS.get(verb) or _of_environments(verb)
     return make(answer) if make else Shown(json.dumps(answer, indent=2))
+
+
+def _of_environments(verb: str) -> Callable[[Any], Shown] | None:
+    if not verb.startswith("env "):
+        return None
+    from argus.cli.render_environments import TEXTS  # which no quick command needs
+
+    return TEXTS.get(verb)
 
 
 def clean(text: Any) -> str:
@@ -253,6 +261,7 @@ _TEXTS: dict[str, Callable[[Any], Shown]] = {
     "services restart": _restart,
     "breakers list": _breakers,
     "breakers reset": _breaker_reset,
+    "env reset-circuit": _breaker_reset,
     "services pause": _pause,
     "services resume": _pause,
     "incidents": _incidents,

@@ -1,9 +1,9 @@
 """The operations: one definition each. REST routes, MCP tools and CLI verbs are derived from them."""
 
-from argus.ops import agents, breakers, incidents, reports, services, stop_requests, system, terminals
+from argus.ops import agents, breakers, environments, incidents, reports, services, stop_requests, system, terminals
 from argus.ops.operation import Operation
 
-_PARTS = (system, services, agents, terminals, stop_requests, breakers, incidents, reports)
+_PARTS = (system, services, agents, terminals, stop_requests, breakers, environments, incidents, reports)
 
 OPERATIONS: tuple[Operation, ...] = tuple(one for part in _PARTS for one in part.OPERATIONS)
 

@@ -82,7 +82,11 @@ async def list_breakers(house: House, ask: Nothing) -> BreakerList:
 @operation("breakers.reset", "POST /api/breakers/{name}/reset", verb="breakers reset", errors=(Code.NOT_FOUND,))
 async def reset_breaker(house: House, ask: Named) -> BreakerReset:
     """Lets one call through an open breaker now; it closes when that succeeds. Another is left as it is."""
-    before, after = await house.breakers.reset(ask.name, house.by)
+    return await reset(house, ask.name)
+
+
+async def reset(house: House, name: str) -> BreakerReset:
+    before, after = await house.breakers.reset(name, house.by)
     was_open = before.state is State.OPEN
     said = "the next call is let through, and decides" if was_open else f"it is {before.state.value}: nothing to reset"
     return BreakerReset(

@@ -15,6 +15,8 @@ class Scope(StrEnum):
     REPORT = "report"
     ASK = "ask"
     """To have something looked at, or restarted through the gates."""
+    ENVIRONMENT = "environment"
+    """To bring the environment of a project up and take it away; an agent's own alone."""
     MANAGE = "manage"
 
 
@@ -28,7 +30,7 @@ class Role(StrEnum):
 
 _MAY = {
     Role.ROOT: frozenset(Scope),
-    Role.AGENT: frozenset({Scope.READ, Scope.REPORT, Scope.ASK}),
+    Role.AGENT: frozenset({Scope.READ, Scope.REPORT, Scope.ASK, Scope.ENVIRONMENT}),
     Role.REPORT: frozenset({Scope.REPORT}),
 }
 

@@ -9,6 +9,8 @@ from argus.agents.crew import Crew
 from argus.autonomy import Autonomy
 from argus.breakers import Breakers
 from argus.core.clock import Clock
+from argus.environments.keeper import Environments
+from argus.environments.tools import Shell
 from argus.live import Live
 from argus.ops.caller import ARGUS, Caller, Role
 from argus.services.registry import Change
@@ -67,10 +69,13 @@ class House:
     notes: Notes
     clean: Callable[[str], str]
     """Takes secrets out of what agents and programs said, before it is shown."""
+    environments: Environments
+    shell: Shell
+    """Where the caller works, where it does not say so itself: by MCP its own, else the daemon's."""
     caller: Caller = ARGUS
 
-    def asked_by(self, caller: Caller) -> House:
-        return replace(self, caller=caller)
+    def asked_by(self, caller: Caller, shell: Shell | None = None) -> House:
+        return replace(self, caller=caller, shell=shell or self.shell)
 
     @property
     def by(self) -> str:

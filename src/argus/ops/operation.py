@@ -16,6 +16,10 @@ from argus.core.errors import ArgusError, Code
 from argus.ops.caller import Scope
 from argus.ops.house import House
 
+CLI_FOLDER, CLI_SHELL = "folder", "shell"
+"""What the CLI fills in by itself, as `json_schema_extra={"cli": ...}` of a field: where it was called, unless
+somebody says otherwise; and that together with the environment it was called in, which nobody can say by hand."""
+
 
 class Ask(BaseModel):
     """An operation's input. Unknown fields are errors: a misspelt option must not be ignored."""
@@ -53,6 +57,8 @@ class Operation:
     """What a caller's token must allow."""
     read_only: bool = False
     destructive: bool = False
+    ends_with_caller: bool = False
+    """Long work that is taken back when the caller goes away, instead of going on for nobody."""
     status: int = 200
     errors: tuple[Code, ...] = ()
     """The codes it may answer with, besides those that every call may."""
@@ -99,6 +105,7 @@ def operation(
     scope: Scope | None = None,
     read_only: bool = False,
     destructive: bool = False,
+    ends_with_caller: bool = False,
     status: int = 200,
     errors: tuple[Code, ...] = (),
 ) -> Callable[[Callable[[House, A], Awaitable[B]]], Operation]:
@@ -124,6 +131,7 @@ def operation(
             scope=scope or (Scope.READ if read_only else Scope.MANAGE),
             read_only=read_only,
             destructive=destructive,
+            ends_with_caller=ends_with_caller,
             status=status,
             errors=errors,
             path_fields=tuple(re.findall(r"{(\w+)}", path)),

@@ -1,0 +1,97 @@
+"""Environments as people read them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from argus.cli.render import Shown, clean
+
+_MARKS = {"pass": "ok  ", "warn": "warn", "fail": "FAIL"}
+
+
+def _init(answer: dict[str, Any]) -> Shown:
+    lines = [f"{clean(answer['project'])} ({clean(answer['configFile'])})"]
+    lines += [f"{kind}: {clean(', '.join(answer[kind]))}" for kind in ("services", "mocks") if answer[kind]]
+    if answer["suites"]:
+        lines.append(f"suites: {clean(', '.join(one['id'] for one in answer['suites']))}")
+    lines += [f"warning: {clean(one)}" for one in answer["warnings"]]
+    return Shown("\n".join(lines))
+
+
+def _report(report: dict[str, Any]) -> list[str]:
+    checks = [f"{_MARKS[one['status']]}  {one['name']}: {clean(one['message'])}" for one in report["checks"]]
+    return [*checks, f"{report['overall']} ({report['duration']:g} ms)"]
+
+
+def _preflight(answer: dict[str, Any]) -> Shown:
+    report = answer["healthReport"]
+    fixed = [f"removed {one['type']} {clean(one['name'])}" for one in answer["fixed"]["removed"]]
+    failed = [
+        f"NOT removed {one['type']} {clean(one['name'])}: {clean(one['error'])}" for one in answer["fixed"]["failed"]
+    ]
+    return Shown("\n".join([*fixed, *failed, *_report(report)]), 1 if report["overall"] == "unhealthy" else 0)
+
+
+def _build(answer: dict[str, Any]) -> Shown:
+    return Shown(
+        "\n".join(
+            f"{clean(one['service'])}: {clean(one['image'])} {'was there' if one['existed'] else 'built'}"
+            for one in answer["images"]
+        )
+        or "nothing to build"
+    )
+
+
+def _ports(one: dict[str, Any]) -> str:
+    return ", ".join(f"{port['hostPort']}->{port['containerPort']}" for port in one["ports"])
+
+
+def _part(one: dict[str, Any]) -> str:
+    health = f", {one['health']}" if one["health"] else ""
+    ended = f", exit status {one['exitCode']}" if one["exitCode"] is not None else ""
+    return f"{clean(one['name'])}: {clean(one['state'])}{health}{ended}  {_ports(one)}".rstrip()
+
+
+def _moved(mappings: list[dict[str, Any]]) -> list[str]:
+    return [
+        f"port {one['originalPort']} of {clean(one['service'])} was taken: it is {one['actualPort']}"
+        for one in mappings
+        if one["reassigned"]
+    ]
+
+
+def _setup(answer: dict[str, Any]) -> Shown:
+    parts = [_part(one) for one in (*answer["services"], *answer["mocks"])]
+    lines = [*_moved(answer["portMappings"]), *parts, f"up in {answer['totalDuration']:g} s, run {answer['runId']}"]
+    return Shown("\n".join(lines))
+
+
+def _status(answer: dict[str, Any]) -> Shown:
+    run = f", run {answer['runId']}" if answer["runId"] else ""
+    lines = [f"{clean(answer['project'])}: {answer['state']}{run}"]
+    lines += [_part(one) for one in (*answer["services"], *answer["mocks"])]
+    lines += _moved(answer["portMappings"])
+    breaker = answer["circuitBreaker"]
+    if breaker["state"] != "closed":
+        lines.append(f"BREAKER {breaker['state']}: {breaker['failures']} failures in a row")
+    if answer["problem"]:
+        lines.append(f"PROBLEM: {clean(answer['problem'])}")
+    well = answer["state"] == "up" and all(one["state"] == "running" for one in (*answer["services"], *answer["mocks"]))
+    return Shown("\n".join(lines), 0 if well else 1)
+
+
+def _clean(answer: dict[str, Any]) -> Shown:
+    lines = [f"removed {one['type']} {clean(one['name'])}" for one in answer["removed"]]
+    return Shown("\n".join(lines) or "there was nothing to remove")
+
+
+TEXTS: dict[str, Callable[[Any], Shown]] = {
+    "env init": _init,
+    "env preflight": _preflight,
+    "env build": _build,
+    "env setup": _setup,
+    "env status": _status,
+    "env logs": lambda answer: Shown("\n".join(clean(line) for line in answer["lines"])),
+    "env clean": _clean,
+}

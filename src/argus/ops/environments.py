@@ -1,0 +1,471 @@
+"""Operations on environments: what one e2e.yaml describes, brought up and taken away."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from pydantic import Field
+
+from argus.core.clock import rfc3339
+from argus.core.errors import ArgusError, Code
+from argus.environments.looking import Picture, Seen
+from argus.environments.orphans import Cleanup, Resource
+from argus.environments.ports import PortMapping
+from argus.environments.preflight import DISK, ORPHANS
+from argus.environments.raising import Up
+from argus.environments.report import HealthReport, Overall, Verdict
+from argus.environments.tools import Asked, Shell
+from argus.host.engine.resources import Binding
+from argus.ops.breakers import BreakerReset, BreakerView, breaker_view, reset
+from argus.ops.caller import Role, Scope
+from argus.ops.house import House
+from argus.ops.operation import CLI_FOLDER, CLI_SHELL, Answer, Ask, operation
+from argus.schema import PositiveDuration
+
+_ENGINE = (Code.DOCKER_UNAVAILABLE, Code.CIRCUIT_OPEN, Code.DISK_SPACE_LOW, Code.DOCKER_REFUSED)
+_CONFIG = (Code.CONFIG_NOT_FOUND, Code.CONFIG_INVALID, Code.FORBIDDEN)
+
+
+class ShellAsk(Ask):
+    """Where the caller works, so that builds and commands behave as in its own shell. Kept in memory only."""
+
+    folder: str = Field(max_length=4096)
+    environ: dict[str, str]
+
+
+class Environment(Ask):
+    project_path: str = Field(
+        max_length=4096,
+        description="The project's folder",
+        json_schema_extra={"cli": CLI_FOLDER, "format": "path"},
+    )
+    config_file: str | None = Field(
+        default=None,
+        max_length=4096,
+        description="Instead of the folder's e2e.yaml",
+        json_schema_extra={"format": "path", "short": "-f"},
+    )
+    shell: ShellAsk | None = Field(
+        default=None, description="The caller's folder and environment", json_schema_extra={"cli": CLI_SHELL}
+    )
+
+
+class BuildAsk(Environment):
+    no_cache: bool = Field(default=False, strict=True, description="Build every layer anew")
+    service: str | None = Field(default=None, max_length=200, description="Only this one")
+    use_existing: bool = Field(default=False, strict=True, description="Leave an image alone that is there")
+
+
+class SetupAsk(Environment):
+    timeout: PositiveDuration | None = Field(default=None, description='The whole of it, such as "5m"')
+
+
+class LogsAsk(Environment):
+    container: str = Field(max_length=200, description="A service's, a mock's or a container's name")
+    lines: int = Field(default=100, ge=1, le=10_000, description="How many, from the end")
+    since: PositiveDuration | None = Field(default=None, description='Only of the last, such as "10m"')
+
+
+class CleanAsk(Environment):
+    force: bool = Field(default=False, strict=True, description="Also volumes, and what dead runs of the project left")
+
+
+class PreflightAsk(Environment):
+    skip_disk_check: bool = Field(default=False, strict=True, description="Do not look at the disk")
+    skip_orphan_check: bool = Field(default=False, strict=True, description="Do not look for leftovers")
+    auto_fix: bool = Field(default=False, strict=True, description="Remove leftovers, then look again")
+
+
+class CheckView(Answer):
+    name: str
+    status: Verdict
+    message: str
+    code: Code | None
+    details: dict[str, Any]
+    duration: float = Field(description="Milliseconds")
+
+
+class HealthReportView(Answer):
+    overall: Overall
+    checks: list[CheckView]
+    timestamp: int
+    duration: float = Field(description="Milliseconds")
+
+
+class ResourceView(Answer):
+    type: str = Field(description="container, network or volume")
+    name: str
+    created_at: str | None
+    project: str | None
+    run_id: str | None
+
+
+class FailedView(ResourceView):
+    error: str
+
+
+class CleanupView(Answer):
+    found: list[ResourceView]
+    removed: list[ResourceView]
+    failed: list[FailedView]
+
+
+class PortMappingView(Answer):
+    service: str
+    original_port: int
+    actual_port: int
+    reassigned: bool
+
+
+class PortView(Answer):
+    container_port: int
+    host_port: int
+    host: str
+    protocol: str
+
+
+class PartView(Answer):
+    name: str
+    container: str
+    image: str
+    state: str = Field(description="As the engine says; absent when there is no such container, unknown when not asked")
+    health: str | None
+    exit_code: int | None
+    oom_killed: bool
+    started: str | None
+    ports: list[PortView]
+    networks: dict[str, str]
+
+
+class InitView(Answer):
+    project: str
+    folder: str
+    config_file: str
+    network: str
+    services: list[str]
+    mocks: list[str]
+    images: dict[str, str] = Field(description="What `build` makes, by service")
+    suites: list[dict[str, Any]]
+    warnings: list[str]
+
+
+class BuiltView(Answer):
+    service: str
+    image: str
+    id: str
+    duration: float = Field(description="Seconds")
+    existed: bool
+
+
+class BuildView(Answer):
+    images: list[BuiltView]
+    preflight: HealthReportView | None
+
+
+class SetupView(Answer):
+    run_id: str
+    network: str
+    services: list[PartView]
+    mocks: list[PartView]
+    preflight: HealthReportView | None
+    port_mappings: list[PortMappingView]
+    network_verification: dict[str, Any] | None
+    orphan_cleanup: CleanupView
+    total_duration: float = Field(description="Seconds")
+
+
+class StatusView(Answer):
+    project: str
+    folder: str
+    state: str = Field(description="none, setting up, up, cleaning, interrupted or failed")
+    since: str | None
+    run_id: str | None
+    network: str | None
+    services: list[PartView]
+    mocks: list[PartView]
+    port_mappings: list[PortMappingView]
+    circuit_breaker: BreakerView
+    problem: str | None = Field(description="Why the engine could not be asked")
+
+
+class LogsView(Answer):
+    container: str
+    state: str
+    lines: list[str]
+
+
+class PreflightView(Answer):
+    health_report: HealthReportView
+    circuit_breaker_state: BreakerView
+    auto_fix_applied: bool
+    fixed: CleanupView
+    found: HealthReportView | None = Field(description="What was seen before anything was mended")
+
+
+# From what came to what is meant, and back.
+
+
+def _asked(house: House, ask: Environment) -> Asked:
+    shell = ask.shell and Shell(ask.shell.folder, ask.shell.environ)
+    folder = os.path.realpath(os.path.join((shell or house.shell).folder, ask.project_path))
+    caller = house.caller
+    # The file decides as much as the folder: whose containers are meant stands in it.
+    for asked in (folder, os.path.realpath(os.path.join(folder, ask.config_file or "."))):
+        if caller.role is Role.AGENT and not _is_inside(asked, caller.project):
+            message = "an agent uses the environments of its own project"
+            raise ArgusError(Code.FORBIDDEN, message, project=caller.project, asked=asked)
+    return Asked(folder, ask.config_file, shell or house.shell)
+
+
+def _is_inside(folder: str, project: str | None) -> bool:
+    own = os.path.realpath(project) if project else None
+    return own is not None and (folder == own or folder.startswith(own.rstrip("/") + "/"))
+
+
+def _report(found: HealthReport) -> HealthReportView:
+    checks = [
+        CheckView(
+            name=one.name,
+            status=one.status,
+            message=one.message,
+            code=one.code,
+            details=dict(one.details),
+            duration=round(one.duration * 1000, 1),
+        )
+        for one in found.checks
+    ]
+    duration = round(found.duration * 1000, 1)
+    return HealthReportView(overall=found.overall, checks=checks, timestamp=found.timestamp, duration=duration)
+
+
+def _resource(one: Resource) -> ResourceView:
+    return ResourceView.model_validate(one.public())
+
+
+def _cleanup(house: House, done: Cleanup) -> CleanupView:
+    return CleanupView(
+        found=[_resource(one) for one in done.found],
+        removed=[_resource(one) for one in done.removed],
+        failed=[FailedView.model_validate({**one.public(), "error": house.clean(why)}) for one, why in done.failed],
+    )
+
+
+def _mappings(found: tuple[PortMapping, ...]) -> list[PortMappingView]:
+    return [
+        PortMappingView(
+            service=one.service, original_port=one.original, actual_port=one.actual, reassigned=one.reassigned
+        )
+        for one in found
+    ]
+
+
+def _ports(bindings: tuple[Binding, ...]) -> list[PortView]:
+    return [
+        PortView(container_port=one.container_port, host_port=one.host_port, host=one.host, protocol=one.protocol)
+        for one in bindings
+    ]
+
+
+def _part(seen: Seen | Up, *, unknown: bool = False) -> PartView:
+    made, part = seen.made, seen.part
+    container = made.name if made else part.container
+    if made is None:
+        return PartView(
+            name=part.name,
+            container=container,
+            image=part.image,
+            state="unknown" if unknown else "absent",
+            health=None,
+            exit_code=None,
+            oom_killed=False,
+            started=None,
+            ports=[],
+            networks={},
+        )
+    ended = made.state in ("exited", "dead")
+    return PartView(
+        name=part.name,
+        container=container,
+        image=made.image,
+        state=made.state,
+        health=made.health,
+        exit_code=made.exit_code if ended else None,
+        oom_killed=made.oom_killed,
+        started=rfc3339(made.started) if made.started is not None else None,
+        ports=_ports(made.ports),
+        networks=dict(made.networks),
+    )
+
+
+# The operations.
+
+
+@operation(
+    "environments.init", "POST /api/environments/init", verb="env init", tool="argus_init",
+    scope=Scope.ENVIRONMENT, read_only=True, errors=_CONFIG,
+)  # fmt: skip
+async def init(house: House, ask: Environment) -> InitView:
+    """Reads a project's e2e.yaml and says what it describes.
+
+    Changes nothing. All errors of the file are reported at once, each with its place; unknown keys are warnings.
+    """
+    loaded = await house.environments.load(_asked(house, ask))
+    plan = loaded.blueprint
+    return InitView(
+        project=plan.project,
+        folder=plan.folder,
+        config_file=loaded.file,
+        network=plan.network,
+        services=[one.name for one in plan.parts if not one.is_mock],
+        mocks=[one.name for one in plan.parts if one.is_mock],
+        images={one.service: one.image for one in plan.builds},
+        suites=[dict(one) for one in loaded.suites],
+        warnings=list(loaded.warnings),
+    )
+
+
+@operation(
+    "environments.preflight_check", "POST /api/environments/preflight_check", verb="env preflight",
+    tool="argus_preflight_check", scope=Scope.ENVIRONMENT, errors=_CONFIG,
+)  # fmt: skip
+async def preflight_check(house: House, ask: PreflightAsk) -> PreflightView:
+    """Looks whether this machine is ready for an environment: engine, disk, leftovers, ports, network.
+
+    Changes nothing, unless `autoFix` is set: then leftovers of dead runs of this project are removed, its volumes among
+    them, and everything is looked at again. An engine that does not answer is a failed check, not an error.
+    """
+    skip = frozenset(
+        name for name, skipped in ((DISK, ask.skip_disk_check), (ORPHANS, ask.skip_orphan_check)) if skipped
+    )
+    asked = _asked(house, ask)
+    report, fixed = await house.environments.preflight(asked, skip=skip, fix=ask.auto_fix)
+    _, circuit = await house.environments.circuit(asked)
+    cleanup = fixed.cleanup or Cleanup()
+    return PreflightView(
+        health_report=_report(report),
+        circuit_breaker_state=breaker_view(house, circuit),
+        auto_fix_applied=bool(cleanup.removed),
+        fixed=_cleanup(house, cleanup),
+        found=_report(fixed.before) if fixed.before else None,
+    )
+
+
+@operation(
+    "environments.build", "POST /api/environments/build", verb="env build", tool="argus_build",
+    scope=Scope.ENVIRONMENT, ends_with_caller=True,
+    errors=(*_CONFIG, *_ENGINE, Code.SERVICE_NOT_FOUND, Code.BUILD_FAILED),
+)  # fmt: skip
+async def build(house: House, ask: BuildAsk) -> BuildView:
+    """Builds the images of an environment's services.
+
+    Makes images, and nothing else. A build that fails is BUILD_FAILED with the end of its output.
+    """
+    built, report = await house.environments.build(
+        _asked(house, ask), service=ask.service, no_cache=ask.no_cache, use_existing=ask.use_existing
+    )
+    images = [
+        BuiltView(service=one.service, image=one.image, id=one.id, duration=one.seconds, existed=one.existed)
+        for one in built
+    ]
+    return BuildView(images=images, preflight=_report(report) if report else None)
+
+
+@operation(
+    "environments.setup", "POST /api/environments/setup", verb="env setup", tool="argus_setup",
+    scope=Scope.ENVIRONMENT, ends_with_caller=True,
+    errors=(
+        *_CONFIG, *_ENGINE, Code.PORT_CONFLICT, Code.PORT_EXHAUSTION, Code.NAME_CONFLICT, Code.IMAGE_NOT_FOUND,
+        Code.CONTAINER_CRASH, Code.CONTAINER_OOM, Code.CONTAINER_NOT_FOUND, Code.HEALTH_CHECK_TIMEOUT,
+        Code.STORE_UNAVAILABLE,
+    ),
+)  # fmt: skip
+async def setup(house: House, ask: SetupAsk) -> SetupView:
+    """Brings an environment up: network, volumes, then every service as soon as those it depends on are ready.
+
+    Replaces this environment's own earlier run and removes what dead runs of the project left. Ports that are taken are
+    replaced by free ones (see portMappings). When it fails, what it made is removed again.
+    """
+    done = await house.environments.setup(_asked(house, ask), timeout=ask.timeout)
+    return SetupView(
+        run_id=done.run.id,
+        network=done.raised.network,
+        services=[_part(one) for one in done.raised.parts if not one.part.is_mock],
+        mocks=[_part(one) for one in done.raised.parts if one.part.is_mock],
+        preflight=_report(done.report) if done.report else None,
+        port_mappings=_mappings(done.mappings),
+        network_verification=None,
+        orphan_cleanup=_cleanup(house, done.cleanup),
+        total_duration=done.seconds,
+    )
+
+
+@operation(
+    "environments.status", "POST /api/environments/status", verb="env status", tool="argus_status",
+    scope=Scope.ENVIRONMENT, read_only=True, errors=_CONFIG,
+)  # fmt: skip
+async def status(house: House, ask: Environment) -> StatusView:
+    """Shows how an environment stands: its run, its containers and ports, its circuit breaker.
+
+    Changes nothing. When the engine cannot be asked, the containers are `unknown` and `problem` says why.
+    """
+    asked = _asked(house, ask)
+    picture: Picture = await house.environments.status(asked)
+    _, circuit = await house.environments.circuit(asked)
+    run = picture.run
+    unknown = bool(picture.problem)
+    return StatusView(
+        project=picture.blueprint.project,
+        folder=picture.blueprint.folder,
+        state=run.state.value if run else "none",
+        since=rfc3339(run.since) if run else None,
+        run_id=run.id if run else None,
+        network=run.network or None if run else None,
+        services=[_part(one, unknown=unknown) for one in picture.parts if not one.part.is_mock],
+        mocks=[_part(one, unknown=unknown) for one in picture.parts if one.part.is_mock],
+        port_mappings=_mappings(run.mappings) if run else [],
+        circuit_breaker=breaker_view(house, circuit),
+        problem=house.clean(picture.problem) or None,
+    )
+
+
+@operation(
+    "environments.logs", "POST /api/environments/logs", verb="env logs", places=("container",), tool="argus_logs",
+    scope=Scope.ENVIRONMENT, read_only=True, errors=(*_CONFIG, *_ENGINE, Code.CONTAINER_NOT_FOUND),
+)  # fmt: skip
+async def logs(house: House, ask: LogsAsk) -> LogsView:
+    """Shows the last lines that a container of an environment printed. Changes nothing."""
+    since = house.clock.wall() - ask.since if ask.since else None
+    made, lines = await house.environments.logs(_asked(house, ask), ask.container, ask.lines, since)
+    return LogsView(container=made.name, state=made.state, lines=[house.clean(line) for line in lines])
+
+
+@operation(
+    "environments.clean", "POST /api/environments/clean", verb="env clean", tool="argus_clean",
+    scope=Scope.ENVIRONMENT, destructive=True, errors=(*_CONFIG, *_ENGINE, Code.CLEANUP_FAILED, Code.STORE_UNAVAILABLE),
+)  # fmt: skip
+async def clean(house: House, ask: CleanAsk) -> CleanupView:
+    """Takes an environment away: its containers and its network; with `force` its volumes and other leftovers too.
+
+    Touches nothing of other projects, nothing of live runs in other folders, and nothing without this project's label.
+    What cannot be removed is CLEANUP_FAILED, with all the rest gone.
+    """
+    done = await house.environments.clean(_asked(house, ask), force=ask.force)
+    done.raise_failures()
+    return _cleanup(house, done)
+
+
+@operation(
+    "environments.reset_circuit", "POST /api/environments/reset_circuit", verb="env reset-circuit",
+    tool="argus_reset_circuit", scope=Scope.ENVIRONMENT, errors=_CONFIG,
+)  # fmt: skip
+async def reset_circuit(house: House, ask: Environment) -> BreakerReset:
+    """Lets one call through a project's open circuit breaker; it closes when that succeeds.
+
+    A closed or half-open one is left as it is, and that is said.
+    """
+    _, circuit = await house.environments.circuit(_asked(house, ask))
+    return await reset(house, circuit.name)
+
+
+OPERATIONS = (init, preflight_check, build, setup, status, logs, clean, reset_circuit)
