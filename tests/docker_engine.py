@@ -4,6 +4,7 @@ what is left of it ends with them. Spoken to in plain HTTP, so that what is test
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import glob
 import http.client
 import io
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import threading
 import time
 import uuid
 from collections.abc import Iterator
@@ -27,7 +29,8 @@ import psutil
 
 IMAGE = "argus-test:1"
 _LIMIT = 60.0
-_APPLETS = ("sh", "sleep", "dd", "chroot", "cat", "env", "test", "true")
+_APPLETS = ("sh", "sleep", "dd", "chroot", "cat", "env", "test", "true", "false", "httpd", "mkdir", "touch", "rm")
+_NET_NAMESPACE = 0x40000000
 _INIT = "import os,signal\nsignal.signal(17, lambda *_: None)\nprint(flush=True)\nwhile True:\n try: os.waitpid(-1, 0)\n except ChildProcessError: signal.pause()"  # noqa: E501
 """The first process of the namespace: buries what others leave, and everything ends with it."""
 
@@ -49,14 +52,16 @@ class Refused(Exception):
 
 
 class Engine:
-    def __init__(self, *, space: str = "") -> None:
-        """`space`: how much it has on its disk, as `64m`."""
+    def __init__(self, *, room: str = "", space: str = "") -> None:
+        """`space`: how much it has on its disk, as `64m`. `room`: the same, seen also by whoever is `entering`."""
+        self._room = room
         self._space = space
         self.folder = Path(tempfile.mkdtemp(prefix="argus-dk-"))
         self.socket = str(self.folder / "sock")
         self.url = f"unix://{self.socket}"
         self._group = f"argus-test-{uuid.uuid4().hex[:8]}"
         self._environ = {**os.environ, "PATH": f"{os.environ.get('PATH', os.defpath)}:/usr/local/sbin:/usr/sbin:/sbin"}
+        self._mounts: subprocess.Popen[bytes] | None = None
         self._spaces: subprocess.Popen[bytes] | None = None
         self._enter: subprocess.Popen[bytes] | None = None
         try:
@@ -70,7 +75,9 @@ class Engine:
     # --- its life
 
     def _make_spaces(self) -> None:
-        words = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
+        if self._room:
+            self._make_room()
+        words = [*self._in_room(), "unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
         self._spaces = subprocess.Popen(
             [*words, sys.executable, "-I", "-S", "-c", _INIT], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL
         )
@@ -81,6 +88,25 @@ class Engine:
         if self._space:
             (self.folder / "data").mkdir()
             self.inside("mount", "-t", "tmpfs", "-o", f"size={self._space}", "none", str(self.folder / "data"))
+
+    def _make_room(self) -> None:
+        """A mount that others do not see, and that ends with the one who holds it."""
+        data = self.folder / "data"
+        data.mkdir()
+        mount = f"mount -t tmpfs -o size={self._room} none {data} && echo && exec sleep infinity"
+        self._mounts = subprocess.Popen(
+            ["unshare", "--mount", "--kill-child", "--fork", "sh", "-c", mount],
+            stdout=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+        )
+        assert self._mounts.stdout is not None
+        assert self._mounts.stdout.readline(), "nothing can be mounted here"
+
+    def _in_room(self) -> list[str]:
+        if self._mounts is None:
+            return []
+        (holder,) = psutil.Process(self._mounts.pid).children()
+        return ["nsenter", f"--mount=/proc/{holder.pid}/ns/mnt", "--"]
 
     @contextlib.contextmanager
     def held(self, port: int) -> Iterator[None]:
@@ -196,10 +222,51 @@ class Engine:
                 self._spaces.wait(_LIMIT)
                 assert self._spaces.stdout is not None
                 self._spaces.stdout.close()
+            if self._mounts is not None:
+                self._mounts.kill()
+                self._mounts.wait(_LIMIT)
+                assert self._mounts.stdout is not None
+                self._mounts.stdout.close()
             shutil.rmtree(self.folder, ignore_errors=True)
             for group in glob.glob(f"/sys/fs/cgroup/{self._group}") + glob.glob(f"/sys/fs/cgroup/*/{self._group}"):
                 with contextlib.suppress(OSError):
                     os.rmdir(group)
+
+    @property
+    def entering(self) -> list[str]:
+        """Words before a command that runs where this engine publishes its ports."""
+        if self._mounts is None:
+            return ["nsenter", f"--net={self._net}", "--"]
+        # Whoever enters other mounts stands at their root, and has to go back to where it stood.
+        script = f'exec nsenter {self._in_room()[1]} --net={self._net} -- env -C "$PWD" "$@"'
+        return ["sh", "-c", script, "sh"]
+
+    @property
+    def _net(self) -> str:
+        assert self._spaces is not None
+        (first,) = psutil.Process(self._spaces.pid).children()
+        return f"/proc/{first.pid}/ns/net"
+
+    def connect(self, host: str, port: int) -> socket.socket:
+        """A connection to what listens where this engine publishes its ports."""
+        made: list[socket.socket | OSError] = []
+
+        def work() -> None:
+            # A thread can stand in another network than its process, and what it opens stays there.
+            with open(self._net) as net:
+                assert ctypes.CDLL(None, use_errno=True).setns(net.fileno(), _NET_NAMESPACE) == 0
+            try:
+                made.append(socket.create_connection((host, port), timeout=_LIMIT))
+            except OSError as error:
+                made.append(error)
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        (found,) = made
+        if isinstance(found, OSError):
+            raise found
+        return found
 
     # --- what it is asked
 
@@ -222,7 +289,7 @@ class Engine:
         finally:
             connection.close()
 
-    def _import(self) -> None:
+    def _import(self, name: str = IMAGE, *command: str) -> None:
         """An image from this machine's own busybox: no registry is needed."""
         busybox = shutil.which("busybox", path=self._environ["PATH"])
         assert busybox is not None
@@ -233,9 +300,15 @@ class Engine:
                 link = tarfile.TarInfo(f"bin/{applet}")
                 link.type, link.linkname = tarfile.SYMTYPE, "busybox"
                 tar.addfile(link)
-        repository, _, tag = IMAGE.partition(":")
-        query = urlencode({"fromSrc": "-", "repo": repository, "tag": tag, "changes": "ENV PATH=/bin"})
+        repository, _, tag = name.partition(":")
+        changes = ["ENV PATH=/bin", *([f"CMD {json.dumps(command)}"] if command else [])]
+        query = urlencode({"fromSrc": "-", "repo": repository, "tag": tag, "changes": changes}, doseq=True)
         self._said("POST", f"/images/create?{query}", packed.getvalue())
+
+    def image(self, name: str, *command: str) -> str:
+        """The same with a command of its own."""
+        self._import(name, *command)
+        return name
 
     def create(self, name: str, *command: str, host: dict[str, Any] | None = None, **more: Any) -> str:
         """A container, by default one that runs until it is ended; returns its id."""

@@ -132,9 +132,8 @@ class Event(NamedTuple):
 class Stream:
     """One connection to /api/events."""
 
-    def __init__(self, url: str, headers: dict[str, str], query: dict[str, str]) -> None:
-        parts = urlsplit(url)
-        self._connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=DEADLINE)
+    def __init__(self, connection: http.client.HTTPConnection, headers: dict[str, str], query: dict[str, str]) -> None:
+        self._connection = connection
         self._connection.request("GET", f"/api/events?{urlencode(query)}", headers=headers)
         self._response = self._connection.getresponse()
         assert self._response.status == 200, self._response.read()
@@ -289,6 +288,10 @@ class Argus:
 
     # --- REST and SSE
 
+    def connection(self) -> http.client.HTTPConnection:
+        parts = urlsplit(self.url)
+        return http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=DEADLINE)
+
     @property
     def token(self) -> str:
         return (self.home / "token").read_text(encoding="utf-8").strip()
@@ -307,8 +310,7 @@ class Argus:
         raw: bytes | None = None,
         token: bool = True,
     ) -> Reply:
-        parts = urlsplit(self.url)
-        connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=DEADLINE)
+        connection = self.connection()
         data = raw if raw is not None else None if body is None else json.dumps(body).encode()
         sent = {**(self.authorization if token else {}), "Connection": "close"}
         if data is not None:
@@ -331,7 +333,7 @@ class Argus:
 
     def events(self, *, after: str | None = None, **query: str) -> Stream:
         headers = {**self.authorization, **({"Last-Event-ID": after} if after else {})}
-        return Stream(self.url, headers, query)
+        return Stream(self.connection(), headers, query)
 
     def journal(self, *types: str) -> list[Event]:
         """Everything on record, or what is of these types."""

@@ -1,0 +1,161 @@
+"""Whoever brings an environment up is killed in the middle: what was begun goes, and the next setup succeeds."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import Any
+
+import psutil
+import pytest
+
+from argus.core.failpoints import SetupPlace
+from tests.acceptance.harness import eventually, is_alive
+from tests.acceptance.yard import NOTHING, Project, Yard, ended, ours, stays, web
+from tests.docker_engine import IMAGE, Engine
+from tests.faults import Injection
+
+STEPS = [*SetupPlace, f"{SetupPlace.PART_READY}>{SetupPlace.CONTAINER_MADE}"]
+"""The last: one service stands and the next is being made."""
+
+
+@pytest.fixture
+def shop(yard: Yard) -> Project:
+    return yard.project(services=two())
+
+
+def two() -> list[dict[str, Any]]:
+    return [stays("db", "15432:5432"), stays("api", "13080:1", dependsOn=["db"])]
+
+
+def never() -> list[dict[str, Any]]:
+    """One that is waited for as long as anybody waits."""
+    api = web("api", "13080:8080", dependsOn=["db"])
+    api["container"]["healthcheck"] |= {"path": "/nothing"}
+    return [stays("db", "15432:5432", container={"volumes": ["data:/data"]}), api]
+
+
+def stands_alone(docker: Engine, done: dict[str, Any]) -> bool:
+    """Nothing of the project is there but what this setup made, whole."""
+    made = ours(docker)
+    inspected = [docker.ask("GET", f"/containers/{name}/json") for name in made["containers"]]
+    runs = {one["Config"]["Labels"]["argusai.run-id"] for one in inspected}
+    expected = {"containers": ["api", "db"], "networks": ["argusai-shop-network"], "volumes": []}
+    return made == expected and runs == {done["runId"]}
+
+
+def up_to(yard: Yard, step: str) -> None:
+    yard.env["ARGUS_FAILPOINT"] = step
+    yard.up()
+    del yard.env["ARGUS_FAILPOINT"]
+
+
+def dies(shop: Project, step: str) -> None:
+    assert shop.env("setup").code != 0
+    eventually(lambda: not is_alive(shop.yard.pid), f"Argus dies at {step}")
+
+
+@pytest.mark.fault("EN7")
+@pytest.mark.parametrize("step", STEPS)
+def test_killed_at_any_step_the_next_setup_succeeds_and_nothing_of_the_old_is_left(
+    resting: Yard, docker: Engine, injected: Injection, step: str
+) -> None:
+    shop = resting.project(services=two())
+    up_to(resting, step)
+    with injected:
+        dies(shop, step)
+        done = shop.up()
+    assert stands_alone(docker, done)
+    assert [one["actualPort"] for one in done["portMappings"]] == [15432, 13080]
+    assert shop.status["state"] == "up"
+
+
+@pytest.mark.fault("EN7")
+@pytest.mark.parametrize("step", [SetupPlace.CLEARED, SetupPlace.CONTAINER_STARTED])
+def test_killed_while_it_replaces_an_environment_that_stood_the_next_setup_succeeds(
+    yard: Yard, docker: Engine, shop: Project, injected: Injection, step: str
+) -> None:
+    shop.up()
+    yard.kill()
+    up_to(yard, step)
+    with injected:
+        dies(shop, step)
+        done = shop.up()
+    assert stands_alone(docker, done)
+
+
+def test_after_a_kill_what_is_left_can_be_seen_and_cleaned(resting: Yard, docker: Engine) -> None:
+    shop = resting.project(services=two())
+    up_to(resting, SetupPlace.CONTAINER_STARTED)
+    dies(shop, SetupPlace.CONTAINER_STARTED)
+    resting.up()
+    assert shop.status["state"] == "interrupted"
+    report = shop.env("preflight").json["healthReport"]
+    (check,) = [one for one in report["checks"] if one["name"] == "orphan_resources"]
+    assert sorted(one["name"] for one in check["details"]["orphans"]) == ["argusai-shop-network", "db"]
+    gone = shop.env("clean").json
+    assert sorted(one["name"] for one in gone["removed"]) == ["argusai-shop-network", "db"]
+    assert ours(docker) == NOTHING
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_client_that_goes_away_in_a_setup_takes_it_back(yard: Yard, docker: Engine, shop: Project, how: int) -> None:
+    shop.write(project={"name": "shop"}, services=never())
+    with yard.events(live="true") as stream:
+        setting_up = shop.begin("setup")
+        stream.until(lambda one: one.type == "service_waiting", "it waits")
+    assert len(ours(docker)["containers"]) == 2
+    os.killpg(setting_up.pid, how)
+    shop.write(project={"name": "shop"}, services=two())
+    done = shop.up()  # which waits until the other has taken back what it began
+    ended(setting_up)
+    assert stands_alone(docker, done)
+    assert done["orphanCleanup"]["removed"] == []
+
+
+def test_a_client_that_goes_away_while_it_waits_for_its_turn_begins_nothing(
+    yard: Yard, docker: Engine, shop: Project
+) -> None:
+    shop.write(project={"name": "shop"}, services=never())
+    with yard.events(live="true") as stream:
+        first = shop.begin("setup")
+        stream.until(lambda one: one.type == "service_waiting", "it waits")
+        second = shop.begin("setup")
+        stream.until(lambda one: one.type == "waiting_for_turn", "the other waits for its turn")
+    os.killpg(second.pid, signal.SIGKILL)
+    ended(second)
+    os.killpg(first.pid, signal.SIGKILL)
+    ended(first)
+    eventually(lambda: ours(docker) == NOTHING, "what was begun is taken back")
+    assert shop.status["state"] == "failed"
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_client_that_goes_away_in_a_build_ends_it(yard: Yard, docker: Engine, shop: Project, how: int) -> None:
+    (shop.folder / "Dockerfile").write_text(f"FROM {IMAGE}\nRUN echo it has begun; sleep 600\n")
+    with yard.events(live="true") as stream:
+        building = shop.begin("build")
+        stream.until(lambda one: "it has begun" in str(one.data.get("line")), "the build's output")
+    assert psutil.Process(yard.pid).children()
+    os.killpg(building.pid, how)
+    ended(building)
+    eventually(lambda: not psutil.Process(yard.pid).children(), "the docker command is ended")
+    eventually(lambda: not docker.ask("GET", "/containers/json"), "the step of the build is ended too")
+    assert stands_alone(docker, shop.up())
+
+
+def test_after_a_daemon_was_stopped_in_a_setup_the_next_one_finds_what_it_left(
+    yard: Yard, docker: Engine, shop: Project
+) -> None:
+    shop.write(project={"name": "shop"}, services=never())
+    with yard.events(live="true") as stream:
+        setting_up = shop.begin("setup")
+        stream.until(lambda one: one.type == "service_waiting", "it waits")
+    yard.down()
+    assert ended(setting_up).code != 0
+    yard.up()
+    assert shop.status["state"] in ("interrupted", "failed"), "how far it came with taking back is not promised"
+    shop.write(project={"name": "shop"}, services=two())
+    done = shop.up()
+    shop.env("preflight", "--auto-fix")  # a volume stays until somebody says so
+    assert stands_alone(docker, done)
