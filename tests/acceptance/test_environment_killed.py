@@ -17,6 +17,7 @@ from tests.faults import Injection
 
 STEPS = [*SetupPlace, f"{SetupPlace.PART_READY}>{SetupPlace.CONTAINER_MADE}"]
 """The last: one service stands and the next is being made."""
+DB = stays("db", "15432:5432", container={"volumes": ["data:/data"]})
 
 
 @pytest.fixture
@@ -25,23 +26,27 @@ def shop(yard: Yard) -> Project:
 
 
 def two() -> list[dict[str, Any]]:
-    return [stays("db", "15432:5432"), stays("api", "13080:1", dependsOn=["db"])]
+    return [DB, stays("api", "13080:1", dependsOn=["db"])]
 
 
 def never() -> list[dict[str, Any]]:
     """One that is waited for as long as anybody waits."""
     api = web("api", "13080:8080", dependsOn=["db"])
     api["container"]["healthcheck"] |= {"path": "/nothing"}
-    return [stays("db", "15432:5432", container={"volumes": ["data:/data"]}), api]
+    return [DB, api]
 
 
-def stands_alone(docker: Engine, done: dict[str, Any]) -> bool:
-    """Nothing of the project is there but what this setup made, whole."""
+def stands_alone(docker: Engine, done: dict[str, Any], *, volume_of: str = "") -> bool:
+    """Nothing of the project is there but what this setup made, whole; the volume may be of a run that was up."""
     made = ours(docker)
     inspected = [docker.ask("GET", f"/containers/{name}/json") for name in made["containers"]]
     runs = {one["Config"]["Labels"]["argusai.run-id"] for one in inspected}
-    expected = {"containers": ["api", "db"], "networks": ["argusai-shop-network"], "volumes": []}
-    return made == expected and runs == {done["runId"]}
+    expected = {"containers": ["api", "db"], "networks": ["argusai-shop-network"], "volumes": ["data"]}
+    return made == expected and runs == {done["runId"]} and made_by(docker, "data") == (volume_of or done["runId"])
+
+
+def made_by(docker: Engine, volume: str) -> str:
+    return str(docker.ask("GET", f"/volumes/{volume}")["Labels"]["argusai.run-id"])
 
 
 def up_to(yard: Yard, step: str) -> None:
@@ -64,8 +69,10 @@ def test_killed_at_any_step_the_next_setup_succeeds_and_nothing_of_the_old_is_le
     up_to(resting, step)
     with injected:
         dies(shop, step)
+        # Complete and on record at the last step, it was up: what was kept in its volume stays.
+        kept = made_by(docker, "data") if step == SetupPlace.DONE else ""
         done = shop.up()
-    assert stands_alone(docker, done)
+    assert stands_alone(docker, done, volume_of=kept)
     assert [one["actualPort"] for one in done["portMappings"]] == [15432, 13080]
     assert shop.status["state"] == "up"
 
@@ -75,13 +82,13 @@ def test_killed_at_any_step_the_next_setup_succeeds_and_nothing_of_the_old_is_le
 def test_killed_while_it_replaces_an_environment_that_stood_the_next_setup_succeeds(
     yard: Yard, docker: Engine, shop: Project, injected: Injection, step: str
 ) -> None:
-    shop.up()
+    stood = shop.up()
     yard.kill()
     up_to(yard, step)
     with injected:
         dies(shop, step)
         done = shop.up()
-    assert stands_alone(docker, done)
+    assert stands_alone(docker, done, volume_of=stood["runId"]), "what it kept in its volume is still there"
 
 
 def test_after_a_kill_what_is_left_can_be_seen_and_cleaned(resting: Yard, docker: Engine) -> None:
@@ -92,9 +99,9 @@ def test_after_a_kill_what_is_left_can_be_seen_and_cleaned(resting: Yard, docker
     assert shop.status["state"] == "interrupted"
     report = shop.env("preflight").json["healthReport"]
     (check,) = [one for one in report["checks"] if one["name"] == "orphan_resources"]
-    assert sorted(one["name"] for one in check["details"]["orphans"]) == ["argusai-shop-network", "db"]
+    assert sorted(one["name"] for one in check["details"]["orphans"]) == ["argusai-shop-network", "data", "db"]
     gone = shop.env("clean").json
-    assert sorted(one["name"] for one in gone["removed"]) == ["argusai-shop-network", "db"]
+    assert sorted(one["name"] for one in gone["removed"]) == ["argusai-shop-network", "data", "db"]
     assert ours(docker) == NOTHING
 
 
@@ -156,6 +163,4 @@ def test_after_a_daemon_was_stopped_in_a_setup_the_next_one_finds_what_it_left(
     yard.up()
     assert shop.status["state"] in ("interrupted", "failed"), "how far it came with taking back is not promised"
     shop.write(project={"name": "shop"}, services=two())
-    done = shop.up()
-    shop.env("preflight", "--auto-fix")  # a volume stays until somebody says so
-    assert stands_alone(docker, done)
+    assert stands_alone(docker, shop.up())

@@ -20,7 +20,7 @@ from argus.environments.building import Builder, Built
 from argus.environments.labels import RUN, Witness
 from argus.environments.leftovers import Leftovers
 from argus.environments.looking import Looker, Picture
-from argus.environments.orphans import Cleanup, Resource
+from argus.environments.orphans import Cleanup, Goes, Resource, but_volumes, everything
 from argus.environments.readiness import Fixed, Readiness
 from argus.environments.report import HealthReport
 from argus.environments.runs import Run, State
@@ -83,7 +83,7 @@ class Environments:
         if not fix:
             return await readiness.look(skip=skip), Fixed()
         async with self._turn(blueprint, "preflight"):
-            return await readiness.mend(skip=skip, volumes=True)
+            return await readiness.mend(skip=skip, goes=everything)
 
     async def build(
         self, asked: Asked, *, service: str | None, no_cache: bool, use_existing: bool
@@ -164,14 +164,15 @@ class Environments:
             run = self._runs.get(_key(blueprint))
             if run is None:
                 leftovers = await orphans.find(dock, blueprint.project, self._witness()) if force else []
-                return await self._remove(dock, blueprint, leftovers, volumes=force)
+                return await self._remove(dock, blueprint, leftovers, everything)
             act = await self._begin(_CLEAN, replace(run, state=State.CLEANING))
             try:
                 # Not alive any more, its resources are leftovers like any others; by force all of the project's go.
                 self._runs[run.key] = replace(run, state=State.INTERRUPTED)
                 found = await orphans.find(dock, blueprint.project, self._witness())
                 going = found if force else [one for one in found if one.labels.get(RUN) == run.id]
-                done = await self._remove(dock, blueprint, going, volumes=force)
+                goes = everything if force or not run.was_up else but_volumes
+                done = await self._remove(dock, blueprint, going, goes)
             except BaseException as error:
                 await self._end(act, replace(run, state=State.INTERRUPTED), "failed", _why(error))
                 raise
@@ -213,14 +214,14 @@ class Environments:
             del self._runs[run.key]
         await self._tools.notes.note(CloseAct(act.id, outcome, self._tools.clock.wall(), detail), run.written())
 
-    async def _remove(self, dock: Dock, blueprint: Blueprint, found: list[Resource], *, volumes: bool) -> Cleanup:
+    async def _remove(self, dock: Dock, blueprint: Blueprint, found: list[Resource], goes: Goes) -> Cleanup:
         tell = self._tell(blueprint)
 
         def heard(one: Resource, how: str) -> None:
             tell("resilience", "cleanup_resource", {"resourceType": one.kind, "name": one.name, "action": how})
 
         tell("resilience", "cleanup_start", {"project": blueprint.project})
-        done = await orphans.remove(dock, found, volumes=volumes, heard=heard)
+        done = await orphans.remove(dock, found, goes=goes, heard=heard)
         counts = {"found": len(done.found), "removed": len(done.removed), "failed": len(done.failed)}
         tell("resilience", "cleanup_end", {"project": blueprint.project, **counts})
         return done
@@ -230,7 +231,7 @@ class Environments:
     ) -> Readiness:
         return Readiness(
             blueprint, previous, tools=self._tools, dock=self._dock(asked, circuit), witness=self._witness,
-            remove=lambda found, volumes: self._remove(self._dock(asked, circuit), blueprint, found, volumes=volumes),
+            remove=lambda found, goes: self._remove(self._dock(asked, circuit), blueprint, found, goes),
             tell=self._tell(blueprint),
         )  # fmt: skip
 

@@ -14,6 +14,7 @@ from argus.host.engine.resources import Dock, Made, Network, Volume
 from argus.host.engine.seam import EngineRefused
 
 Kind = Literal["container", "network", "volume"]
+_IN_ORDER: tuple[Kind, ...] = ("container", "network", "volume")
 _AT_ONCE = 10
 LOOK = 5.0
 _REMOVE = 20.0
@@ -37,6 +38,19 @@ class Resource:
             "project": self.labels.get(PROJECT),
             "runId": self.labels.get(RUN),
         }
+
+
+Goes = Callable[[Resource], bool]
+Heard = Callable[[Resource, str], None]
+
+
+def everything(one: Resource) -> bool:
+    return True
+
+
+def but_volumes(one: Resource) -> bool:
+    """They hold what somebody may want to keep."""
+    return one.kind != "volume"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +102,8 @@ async def find(dock: Dock, project: str, witness: Witness) -> list[Resource]:
     return [one for one in dead if one.kind != "volume" or one.name not in used]
 
 
-async def remove(
-    dock: Dock, resources: Sequence[Resource], *, volumes: bool, heard: Callable[[Resource, str], None]
-) -> Cleanup:
-    """Containers before the networks they hang on, and volumes only where that was asked for.
+async def remove(dock: Dock, resources: Sequence[Resource], *, goes: Goes, heard: Heard) -> Cleanup:
+    """Containers before the networks they hang on, then volumes; what does not go is only reported.
 
     `heard` is told of each: `removed`, `kept`, or why it failed. An engine that is away raises: nothing more can go.
     """
@@ -110,13 +122,12 @@ async def remove(
                 removed.append(resource)
                 heard(resource, "removed")
 
-    kinds: tuple[Kind, ...] = ("container", "network", *(("volume",) if volumes else ()))
-    for kind in kinds:
-        await _together(one(resource) for resource in resources if resource.kind == kind)
-    if not volumes:
-        for resource in resources:
-            if resource.kind == "volume":
-                heard(resource, "kept")
+    going = [resource for resource in resources if goes(resource)]
+    for kind in _IN_ORDER:
+        await _together(one(resource) for resource in going if resource.kind == kind)
+    for resource in resources:
+        if resource not in going:
+            heard(resource, "kept")
     return Cleanup(tuple(resources), tuple(removed), tuple(failed))
 
 

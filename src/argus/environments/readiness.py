@@ -11,8 +11,8 @@ from argus.core.errors import ArgusError, Code
 from argus.environments import orphans, report
 from argus.environments.announcing import Tell
 from argus.environments.blueprint import Blueprint
-from argus.environments.labels import Witness
-from argus.environments.orphans import LOOK, Cleanup, Resource
+from argus.environments.labels import RUN, Witness
+from argus.environments.orphans import LOOK, Cleanup, Goes, Resource, but_volumes
 from argus.environments.ports import Wanted
 from argus.environments.preflight import DOCKER, NETWORK, PORTS, Preflight, Subject
 from argus.environments.report import Check, HealthReport, Verdict
@@ -37,8 +37,8 @@ class Readiness:
     tools: Tools
     dock: Dock
     witness: Callable[[], Witness]
-    remove: Callable[[list[Resource], bool], Awaitable[Cleanup]]
-    """With their volumes, or without."""
+    remove: Callable[[list[Resource], Goes], Awaitable[Cleanup]]
+    """Those of them that go."""
     tell: Tell
 
     async def look(self, *, skip: frozenset[str] = frozenset()) -> HealthReport:
@@ -49,14 +49,14 @@ class Readiness:
         self.tell("resilience", "preflight_end", {"overall": found.overall.value, "duration": found.duration})
         return found
 
-    async def mend(self, *, skip: frozenset[str] = frozenset(), volumes: bool) -> tuple[HealthReport, Fixed]:
+    async def mend(self, *, skip: frozenset[str] = frozenset(), goes: Goes) -> tuple[HealthReport, Fixed]:
         """Removes what may be removed, and looks again when that changed anything."""
         before = await self.look(skip=skip)
         docker = before.check(DOCKER)
         if docker is not None and docker.status is Verdict.FAIL:
             return before, Fixed(before)
         found = await orphans.find(self.dock, self.blueprint.project, self.witness())
-        cleanup = await self.remove(found, volumes)
+        cleanup = await self.remove(found, goes)
         after = await self.look(skip=skip) if cleanup.removed else before
         return after, Fixed(before, cleanup)
 
@@ -64,7 +64,7 @@ class Readiness:
         """Raises what makes building pointless. Ports and networks are not its business."""
         skip = frozenset({PORTS, NETWORK})
         if self.blueprint.clean_orphans:
-            found, _ = await self.mend(skip=skip, volumes=False)
+            found, _ = await self.mend(skip=skip, goes=but_volumes)
         else:
             found = await self.look(skip=skip)
         report.gate(found, public(found))
@@ -73,7 +73,7 @@ class Readiness:
     async def for_setup(self) -> tuple[HealthReport, Cleanup]:
         """Raises what stands in the way of bringing it up."""
         if self.blueprint.clean_orphans:
-            found, fixed = await self.mend(volumes=False)
+            found, fixed = await self.mend(goes=self._goes)
             cleanup = fixed.cleanup or Cleanup()
         else:
             found, cleanup = await self.look(), Cleanup()
@@ -91,6 +91,11 @@ class Readiness:
         room = {"path": root, "availableBytes": self.tools.disk_free(root)}
         details = {**error.details, **room, "requiredBytes": self.blueprint.disk_threshold}
         return ArgusError(error.code, error.message, **details)
+
+    def _goes(self, one: Resource) -> bool:
+        """Volumes of a setup that was killed half-way go too: nobody had a run in which to put anything there."""
+        never_up = self.previous is not None and not self.previous.was_up and one.labels.get(RUN) == self.previous.id
+        return but_volumes(one) or never_up
 
     def _subject(self) -> Subject:
         plan = self.blueprint

@@ -42,6 +42,11 @@ class Run:
         return key(self.project, self.folder)
 
     @property
+    def was_up(self) -> bool:
+        """Once complete. What a setup that never was has made, nobody has used."""
+        return bool(self.network)
+
+    @property
     def is_alive(self) -> bool:
         return self.state in (State.SETTING_UP, State.UP, State.CLEANING)
 

@@ -13,7 +13,7 @@ from argus.environments import orphans
 from argus.environments.announcing import Tell
 from argus.environments.blueprint import Blueprint
 from argus.environments.labels import RUN, labels
-from argus.environments.orphans import Cleanup, Resource
+from argus.environments.orphans import Cleanup, Goes, Resource, but_volumes, everything
 from argus.environments.ports import Occupant, PortMapping, Wanted, conflict
 from argus.environments.raising import Raised, Raising
 from argus.environments.readiness import Readiness
@@ -58,9 +58,9 @@ class SettingUp:
     def __post_init__(self) -> None:
         remove = self.readiness.remove
 
-        async def marked(found: list[Resource], volumes: bool) -> Cleanup:
+        async def marked(found: list[Resource], goes: Goes) -> Cleanup:
             self.touched = self.touched or bool(found)
-            return await remove(found, volumes)
+            return await remove(found, goes)
 
         self.readiness = replace(self.readiness, remove=marked)
 
@@ -75,7 +75,8 @@ class SettingUp:
             report, cleanup = await self.readiness.for_setup()
         if self.previous and not (self.plan.preflight and self.plan.clean_orphans):
             # Set up again, an environment replaces its own earlier run, also where leftovers are not cleaned.
-            cleanup = await self.readiness.remove(await self._of_run(self.previous.id), False)
+            goes = but_volumes if self.previous.was_up else everything
+            cleanup = await self.readiness.remove(await self._of_run(self.previous.id), goes)
         reach(SetupPlace.CLEARED)
         try:
             self._take_ports()
@@ -137,7 +138,7 @@ class SettingUp:
                 is_lost = error.code is Code.PORT_CONFLICT and self.plan.reassign
                 if not is_lost or attempt == _BINDINGS - 1:
                     raise await self.readiness.with_room(self._named(error)) from None
-                await self.readiness.remove(await self._of_run(self.run.id), False)
+                await self.readiness.remove(await self._of_run(self.run.id), but_volumes)
                 self._lose(error.details.get("port"))
         raise AssertionError
 
@@ -162,7 +163,7 @@ class SettingUp:
             return ""
         try:
             async with asyncio.timeout(_TAKE_BACK):
-                done = await self.readiness.remove(await self._of_run(self.run.id), True)
+                done = await self.readiness.remove(await self._of_run(self.run.id), everything)
         except Exception as error:  # noqa: BLE001 - whatever it is, the first failure is the one to tell
             self.is_left = True
             return f"what was begun could not be removed: {error}"
