@@ -53,14 +53,15 @@ def test_room_is_judged_around_the_threshold_and_too_little_blocks(shop: Project
     need(shop, MB)
     free = disk(shop)["details"]["availableBytes"]
     assert 0 < free < 96 * MB
-    for threshold, status, code in (
-        (free // 2 - MB, "pass", None),
-        (free // 2 + MB, "warn", "DISK_SPACE_LOW"),
-        (free + MB, "fail", "DISK_SPACE_LOW"),
+    for threshold, status, code, severity in (
+        (free // 2 - MB, "pass", None, None),
+        (free // 2 + MB, "warn", "DISK_SPACE_LOW", "warning"),
+        (free + MB, "fail", "DISK_SPACE_LOW", "fatal"),
     ):
         need(shop, threshold)
         found = disk(shop)
-        assert (found["status"], found["code"]) == (status, code), found
+        assert (found["status"], found["code"], found["severity"]) == (status, code, severity), found
+        assert bool(found["suggestedActions"]) == bool(code)
         assert found["details"]["requiredBytes"] == threshold
         assert abs(found["details"]["availableBytes"] - free) < MB
     for operation in ("build", "setup"):

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
 
-from argus.core.clock import rfc3339
 from argus.core.errors import ArgusError, Code
 from argus.environments import orphans, report
 from argus.environments.announcing import Tell
@@ -67,7 +65,7 @@ class Readiness:
             found, _ = await self.mend(skip=skip, goes=but_volumes)
         else:
             found = await self.look(skip=skip)
-        report.gate(found, public(found))
+        report.gate(found)
         return found
 
     async def for_setup(self) -> tuple[HealthReport, Cleanup]:
@@ -77,7 +75,7 @@ class Readiness:
             cleanup = fixed.cleanup or Cleanup()
         else:
             found, cleanup = await self.look(), Cleanup()
-        report.gate(found, public(found))
+        report.gate(found)
         return found, cleanup
 
     async def with_room(self, error: ArgusError) -> ArgusError:
@@ -111,24 +109,3 @@ class Readiness:
     def _heard(self, check: Check) -> None:
         said = {"name": check.name, "status": check.status.value, "message": check.message}
         self.tell("resilience", "preflight_check", said)
-
-
-def public(found: HealthReport) -> dict[str, Any]:
-    """The report as programs read it."""
-    return {
-        "overall": found.overall.value,
-        "checks": [
-            {
-                "name": one.name,
-                "status": one.status.value,
-                "message": one.message,
-                "code": one.code.value if one.code else None,
-                "details": dict(one.details),
-                "duration": round(one.duration * 1000, 1),
-            }
-            for one in found.checks
-        ],
-        "timestamp": found.timestamp,
-        "at": rfc3339(found.timestamp / 1000),
-        "duration": round(found.duration * 1000, 1),
-    }

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from argus.core.errors import ArgusError, Code
+from argus.core.errors import REGISTRY, ArgusError, Code, Severity
 
 
 class Verdict(StrEnum):
@@ -32,6 +32,21 @@ class Check:
     code: Code | None = None
     """Of what it found, also when it only warns."""
 
+    def public(self) -> dict[str, Any]:
+        """What it found carries what a structured error does, so that an agent can act on it."""
+        entry = REGISTRY[self.code] if self.code else None
+        severity = entry and (Severity.WARNING if self.status is Verdict.WARN else entry.severity)
+        return {
+            "name": self.name,
+            "status": self.status.value,
+            "message": self.message,
+            "code": self.code and self.code.value,
+            "severity": severity and severity.value,
+            "details": dict(self.details),
+            "suggestedActions": list(entry.actions) if entry else [],
+            "duration": _milliseconds(self.duration),
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class HealthReport:
@@ -43,8 +58,17 @@ class HealthReport:
     def overall(self) -> Overall:
         return overall(one.status for one in self.checks)
 
+    def public(self) -> dict[str, Any]:
+        checks = [one.public() for one in self.checks]
+        duration = _milliseconds(self.duration)
+        return {"overall": self.overall.value, "checks": checks, "timestamp": self.timestamp, "duration": duration}
+
     def check(self, name: str) -> Check | None:
         return next((one for one in self.checks if one.name == name), None)
+
+
+def _milliseconds(seconds: float) -> float:
+    return round(seconds * 1000, 1)
 
 
 def overall(statuses: Iterable[Verdict]) -> Overall:
@@ -54,9 +78,9 @@ def overall(statuses: Iterable[Verdict]) -> Overall:
     return Overall.DEGRADED if Verdict.WARN in found else Overall.HEALTHY
 
 
-def gate(report: HealthReport, public: Mapping[str, Any]) -> None:
+def gate(report: HealthReport) -> None:
     """Raises what the first failed check found, with the whole report beside it."""
     for one in report.checks:
         if one.status is Verdict.FAIL:
             code = one.code or Code.INTERNAL_ERROR
-            raise ArgusError(code, one.message, **{**one.details, "check": one.name, "healthReport": public})
+            raise ArgusError(code, one.message, **{**one.details, "check": one.name, "healthReport": report.public()})

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from argus.core.clock import rfc3339
-from argus.core.errors import ArgusError, Code
+from argus.core.errors import ArgusError, Code, Severity
 from argus.environments.looking import Picture, Seen
 from argus.environments.orphans import Cleanup, Resource
 from argus.environments.ports import PortMapping
@@ -82,7 +82,9 @@ class CheckView(Answer):
     status: Verdict
     message: str
     code: Code | None
+    severity: Severity | None
     details: dict[str, Any]
+    suggested_actions: list[str]
     duration: float = Field(description="Milliseconds")
 
 
@@ -224,19 +226,7 @@ def _is_inside(folder: str, project: str | None) -> bool:
 
 
 def _report(found: HealthReport) -> HealthReportView:
-    checks = [
-        CheckView(
-            name=one.name,
-            status=one.status,
-            message=one.message,
-            code=one.code,
-            details=dict(one.details),
-            duration=round(one.duration * 1000, 1),
-        )
-        for one in found.checks
-    ]
-    duration = round(found.duration * 1000, 1)
-    return HealthReportView(overall=found.overall, checks=checks, timestamp=found.timestamp, duration=duration)
+    return HealthReportView.model_validate(found.public())
 
 
 def _resource(one: Resource) -> ResourceView:

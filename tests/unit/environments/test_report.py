@@ -35,12 +35,13 @@ def test_overall(statuses: tuple[Verdict, ...], overall: Overall):
 
 
 def test_the_gate_holds_with_what_the_first_failed_check_found():
-    gate(report(PASS, WARN), {})
+    gate(report(PASS, WARN))
+    failed = report(WARN, FAIL, FAIL)
     with pytest.raises(ArgusError) as caught:
-        gate(report(WARN, FAIL, FAIL), {"overall": "unhealthy"})
+        gate(failed)
     assert (caught.value.code, caught.value.message) == (Code.DISK_SPACE_LOW, "disk_space says")
     assert caught.value.details == {
         "why": "disk_space",
         "check": "disk_space",
-        "healthReport": {"overall": "unhealthy"},
+        "healthReport": failed.public(),
     }
