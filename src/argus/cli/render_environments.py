@@ -83,6 +83,8 @@ def _status(answer: dict[str, Any]) -> Shown:
 
 def _clean(answer: dict[str, Any]) -> Shown:
     lines = [f"removed {one['type']} {clean(one['name'])}" for one in answer["removed"]]
+    kept = [one for one in answer["found"] if one not in answer["removed"]]
+    lines += [f"kept {one['type']} {clean(one['name'])} (--force removes it too)" for one in kept]
     return Shown("\n".join(lines) or "there was nothing to remove")
 
 
