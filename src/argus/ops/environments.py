@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -27,22 +27,29 @@ _ENGINE = (Code.DOCKER_UNAVAILABLE, Code.CIRCUIT_OPEN, Code.DISK_SPACE_LOW, Code
 _CONFIG = (Code.CONFIG_NOT_FOUND, Code.CONFIG_INVALID, Code.FORBIDDEN)
 
 
+_NO_NUL = r"^[^\x00]*$"
+"""No path, and no argument or variable of a program, can hold one."""
+_Value = Annotated[str, Field(pattern=_NO_NUL)]
+
+
 class ShellAsk(Ask):
     """Where the caller works, so that builds and commands behave as in its own shell. Kept in memory only."""
 
-    folder: str = Field(max_length=4096)
-    environ: dict[str, str]
+    folder: str = Field(max_length=4096, pattern=_NO_NUL)
+    environ: dict[Annotated[str, Field(pattern=r"^[^\x00=]+$")], _Value]
 
 
 class Environment(Ask):
     project_path: str = Field(
         max_length=4096,
+        pattern=_NO_NUL,
         description="The project's folder",
         json_schema_extra={"cli": CLI_FOLDER, "format": "path"},
     )
     config_file: str | None = Field(
         default=None,
         max_length=4096,
+        pattern=_NO_NUL,
         description="Instead of the folder's e2e.yaml",
         json_schema_extra={"format": "path", "short": "-f"},
     )
@@ -53,7 +60,7 @@ class Environment(Ask):
 
 class BuildAsk(Environment):
     no_cache: bool = Field(default=False, strict=True, description="Build every layer anew")
-    service: str | None = Field(default=None, max_length=200, description="Only this one")
+    service: str | None = Field(default=None, max_length=200, pattern=_NO_NUL, description="Only this one")
     use_existing: bool = Field(default=False, strict=True, description="Leave an image alone that is there")
 
 
@@ -61,8 +68,8 @@ class SetupAsk(Environment):
     timeout: PositiveDuration | None = Field(default=None, description='The whole of it, such as "5m"')
 
 
-class LogsAsk(Environment):
-    container: str = Field(max_length=200, description="A service's, a mock's or a container's name")
+class ContainerLogsAsk(Environment):
+    container: str = Field(max_length=200, pattern=_NO_NUL, description="A service's, a mock's or a container's name")
     lines: int = Field(default=100, ge=1, le=10_000, description="How many, from the end")
     since: PositiveDuration | None = Field(default=None, description='Only of the last, such as "10m"')
 
@@ -191,7 +198,7 @@ class StatusView(Answer):
     problem: str | None = Field(description="Why the engine could not be asked")
 
 
-class LogsView(Answer):
+class ContainerLogsView(Answer):
     container: str
     state: str
     lines: list[str]
@@ -423,11 +430,11 @@ async def status(house: House, ask: Environment) -> StatusView:
     "environments.logs", "POST /api/environments/logs", verb="env logs", places=("container",), tool="argus_logs",
     scope=Scope.ENVIRONMENT, read_only=True, errors=(*_CONFIG, *_ENGINE, Code.CONTAINER_NOT_FOUND),
 )  # fmt: skip
-async def logs(house: House, ask: LogsAsk) -> LogsView:
+async def logs(house: House, ask: ContainerLogsAsk) -> ContainerLogsView:
     """Shows the last lines that a container of an environment printed. Changes nothing."""
     since = house.clock.wall() - ask.since if ask.since else None
     made, lines = await house.environments.logs(_asked(house, ask), ask.container, ask.lines, since)
-    return LogsView(container=made.name, state=made.state, lines=[house.clean(line) for line in lines])
+    return ContainerLogsView(container=made.name, state=made.state, lines=[house.clean(line) for line in lines])
 
 
 @operation(
