@@ -58,7 +58,7 @@ class FakeEngine(FakeContainers):
 
     async def info(self) -> Info:
         await self._reach()
-        return Info("fake", "1.41", "/var/lib/docker", "fake", "vfs", 8 * 1024**3)
+        return Info("fake", "/var/lib/docker", "fake", "vfs", 8 * 1024**3)
 
     # --- what services ask
 

@@ -117,10 +117,9 @@ def volume(said: Any) -> Volume:
 
 
 @_understood("itself")
-def info(about: Any, version: Any) -> Info:
+def info(about: Any) -> Info:
     return Info(
-        version=str(version.get("Version") or about.get("ServerVersion") or ""),
-        api_version=str(version.get("ApiVersion") or ""),
+        version=str(about.get("ServerVersion") or ""),
         data_root=str(about.get("DockerRootDir") or ""),
         name=str(about.get("Name") or ""),
         storage_driver=str(about.get("Driver") or ""),

@@ -134,7 +134,6 @@ class Volume:
 @dataclass(frozen=True, slots=True)
 class Info:
     version: str
-    api_version: str
     data_root: str
     name: str
     storage_driver: str

@@ -30,8 +30,8 @@ class ThingCalls(ContainerCalls):
             raise EngineUnavailable(f"the Docker engine answers {answer.status} to a ping", status=answer.status)
 
     async def info(self) -> Info:
-        said = await together(["/info", "/version"], lambda target: self._line.ask("GET", target))
-        return reading.info(decoded(said["/info"]), decoded(said["/version"]))
+        # Not /version as well: for either of the two the engine starts programs to ask them for their own versions.
+        return reading.info(decoded(await self._line.ask("GET", "/info")))
 
     # --- images
 
