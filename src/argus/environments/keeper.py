@@ -77,13 +77,13 @@ class Environments:
         blueprint = (await self.load(asked)).blueprint
         return blueprint, self._tools.circuit(blueprint)
 
-    async def preflight(self, asked: Asked, *, skip: frozenset[str], fix: bool) -> tuple[HealthReport, Fixed]:
+    async def preflight(self, asked: Asked, *, skip: frozenset[str], fix: bool) -> tuple[HealthReport, Fixed, Circuit]:
         blueprint, circuit = await self.circuit(asked)
         readiness = self._readiness(asked, blueprint, circuit, self._runs.get(_key(blueprint)))
         if not fix:
-            return await readiness.look(skip=skip), Fixed()
+            return await readiness.look(skip=skip), Fixed(), circuit
         async with self._turn(blueprint, "preflight"):
-            return await readiness.mend(skip=skip, goes=everything)
+            return *await readiness.mend(skip=skip, goes=everything), circuit
 
     async def build(
         self, asked: Asked, *, service: str | None, no_cache: bool, use_existing: bool
@@ -180,10 +180,10 @@ class Environments:
             await self._end(act, replace(run, state=state), "failed" if done.failed else "cleaned", {})
             return done
 
-    async def status(self, asked: Asked) -> Picture:
+    async def status(self, asked: Asked) -> tuple[Picture, Circuit]:
         blueprint, circuit = await self.circuit(asked)
         run = self._runs.get(_key(blueprint))
-        return await Looker(self._dock(asked, circuit)).picture(blueprint, run)
+        return await Looker(self._dock(asked, circuit)).picture(blueprint, run), circuit
 
     async def logs(self, asked: Asked, container: str, lines: int, since: float | None) -> tuple[Made, list[str]]:
         blueprint, circuit = await self.circuit(asked)

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from argus.core.clock import rfc3339
 from argus.core.errors import ArgusError, Code, Severity
-from argus.environments.looking import Picture, Seen
+from argus.environments.looking import Seen
 from argus.environments.orphans import Cleanup, Resource
 from argus.environments.ports import PortMapping
 from argus.environments.preflight import DISK, ORPHANS
@@ -335,9 +335,7 @@ async def preflight_check(house: House, ask: PreflightAsk) -> PreflightView:
     skip = frozenset(
         name for name, skipped in ((DISK, ask.skip_disk_check), (ORPHANS, ask.skip_orphan_check)) if skipped
     )
-    asked = _asked(house, ask)
-    report, fixed = await house.environments.preflight(asked, skip=skip, fix=ask.auto_fix)
-    _, circuit = await house.environments.circuit(asked)
+    report, fixed, circuit = await house.environments.preflight(_asked(house, ask), skip=skip, fix=ask.auto_fix)
     cleanup = fixed.cleanup or Cleanup()
     return PreflightView(
         health_report=_report(report),
@@ -406,9 +404,7 @@ async def status(house: House, ask: Environment) -> StatusView:
 
     Changes nothing. When the engine cannot be asked, the containers are `unknown` and `problem` says why.
     """
-    asked = _asked(house, ask)
-    picture: Picture = await house.environments.status(asked)
-    _, circuit = await house.environments.circuit(asked)
+    picture, circuit = await house.environments.status(_asked(house, ask))
     run = picture.run
     unknown = bool(picture.problem)
     return StatusView(
