@@ -39,7 +39,7 @@ class Environments:
         self._tools = tools
         self._runs: dict[str, Run] = {}
         self._turns: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._announcer = Announcer(tools.notes)
+        self._announcer = Announcer(tools.notes, tools.clock)
         self._leftovers = Leftovers()
 
     # The part's own life.

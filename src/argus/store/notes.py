@@ -134,5 +134,7 @@ class Notes:
         self._news.set()
 
     def _stamped(self, write: Write) -> Write:
-        """It happened now, whenever it will be written."""
-        return replace(write, at=milliseconds(self._clock.wall())) if isinstance(write, Append) else write
+        """It happened now, if nobody says when, and whenever it will be written."""
+        if not isinstance(write, Append) or write.at is not None:
+            return write
+        return replace(write, at=milliseconds(self._clock.wall()))
