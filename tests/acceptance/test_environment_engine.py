@@ -90,6 +90,7 @@ def test_the_sixth_call_to_an_engine_that_is_away_does_not_reach_for_it(yard: Ya
     for operation in ("setup", "build", "clean"):
         error = ask(yard, away, operation, **({"force": True} if operation == "clean" else {})).error
         assert (error["code"], error["category"]) == ("CIRCUIT_OPEN", "infrastructure"), operation
+        assert (error["details"]["breaker"], error["details"]["failures"]) == ("docker:shop", 5)
     report = ask(yard, away, "preflight_check").json
     assert (report["healthReport"]["overall"], report["circuitBreakerState"]["state"]) == ("unhealthy", "open")
     assert checks(report["healthReport"])["docker_daemon"] == ("fail", "CIRCUIT_OPEN")
@@ -98,6 +99,8 @@ def test_the_sixth_call_to_an_engine_that_is_away_does_not_reach_for_it(yard: Ya
     assert "not asked just now" in status["problem"]
     assert breaker_of(yard, away)["failures"] == 5, "what was refused did not reach for it"
     assert len(yard.journal("breaker_opened")) == 1
+    eventually(lambda: len(yard.journal("preflight_end")) >= 6, "the last look is on record")
+    assert len(yard.journal("preflight_start")) == 6, "five setups and one look: what is refused looks at nothing"
 
 
 def breaker_of(yard: Yard, project: Project) -> dict[str, Any]:

@@ -111,6 +111,13 @@ class Circuit:
             self._take(succeeded(self.breaker, leave, self._now()))
         return result
 
+    def check(self) -> None:
+        """Raises CIRCUIT_OPEN where a call would be refused just now; for who has something to do before its first."""
+        if self._quiet is None:
+            answer = admit(self.breaker, self.limits, self._now())[1]
+            if isinstance(answer, Refused):
+                raise CircuitOpen(self.name, self.breaker, answer.retry_in)
+
     def reset(self) -> bool:
         """By hand. Whether that changed anything: only an open breaker can be reset."""
         before = self.breaker

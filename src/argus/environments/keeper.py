@@ -91,6 +91,7 @@ class Environments:
         loaded = await self.load(asked)
         blueprint = loaded.blueprint
         circuit = self._tools.circuit(blueprint)
+        circuit.check()
         async with self._turn(blueprint, "build"):
             ready = self._readiness(asked, blueprint, circuit)
             report = await ready.for_building() if blueprint.preflight else None
@@ -104,6 +105,7 @@ class Environments:
     async def setup(self, asked: Asked, *, timeout: float | None) -> SetUp:
         loaded = await self.load(asked)
         blueprint, circuit = loaded.blueprint, self._tools.circuit(loaded.blueprint)
+        circuit.check()  # what cannot begin is not put on record
         async with self._turn(blueprint, "setup"):
             previous = self._runs.get(_key(blueprint))
             run = Run(
@@ -159,6 +161,7 @@ class Environments:
     async def clean(self, asked: Asked, *, force: bool) -> Cleanup:
         """Takes away what it brought up; by force also volumes, and what dead runs of the project left."""
         blueprint, circuit = await self.circuit(asked)
+        circuit.check()
         async with self._turn(blueprint, "clean"):
             dock = self._dock(asked, circuit)
             run = self._runs.get(_key(blueprint))

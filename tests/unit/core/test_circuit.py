@@ -251,3 +251,23 @@ def test_the_short_ways_decide_as_the_breaker_does(steps: list[type[Exception] |
             assert rig.circuit.breaker == plain
 
     asyncio.run(whole())
+
+
+async def test_whoever_asks_beforehand_is_told_what_a_call_would_be_told_and_takes_nobodys_turn():
+    rig = Rig(Limits(reset_after=30.0))
+    rig.circuit.check()
+    await rig.fail(5)
+    with pytest.raises(CircuitOpen) as refused:
+        rig.circuit.check()
+    assert refused.value.details["retryInSeconds"] == 30.0
+    rig.now = 30.0
+    rig.circuit.check()
+    assert rig.state is State.OPEN, "only a call takes the probe's turn"
+    rig.gate = asyncio.Event()
+    probe = asyncio.ensure_future(rig.call())
+    await asyncio.sleep(0)
+    with pytest.raises(CircuitOpen):
+        rig.circuit.check()
+    rig.gate.set()
+    assert await probe == "well"
+    rig.circuit.check()
