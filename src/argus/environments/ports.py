@@ -5,6 +5,7 @@ Ports that are promised and not bound yet are kept aside, so that environments s
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from argus.core.errors import ArgusError, Code
 
 ATTEMPTS = 100
 _FIRST, _LAST = 1024, 65535
+_IsFree = Callable[[int], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +48,7 @@ class Occupant:
 class Ports:
     """The host ports that this daemon has promised."""
 
-    def __init__(
-        self, is_free: Callable[[int], bool], occupants: Callable[[Iterable[int]], Mapping[int, Occupant]]
-    ) -> None:
+    def __init__(self, is_free: _IsFree, occupants: Callable[[Iterable[int]], Mapping[int, Occupant]]) -> None:
         self._is_free = is_free
         self._occupants = occupants
         self._promised: set[int] = set()
@@ -64,9 +64,11 @@ class Ports:
     ) -> list[PortMapping]:
         """A port for each, promised until it is given back. All of them or none."""
         found: list[PortMapping] = []
+        # Ports that lie together are looked for in the same places: each place is tried once.
+        is_free = functools.cache(self._is_free)
         try:
             for one in wanted:
-                found.append(PortMapping(one.service, one.port, self._one(one, reassign, within)))
+                found.append(PortMapping(one.service, one.port, self._one(one, reassign, within, is_free)))
                 self._promised.add(found[-1].actual)
         except ArgusError:
             self.give_back(found)
@@ -80,22 +82,24 @@ class Ports:
     def another(self, mapping: PortMapping, *, within: tuple[int, int] | None = None) -> PortMapping:
         """The port was lost between the promise and the binding."""
         self.give_back([mapping])
-        actual = self._search(mapping.service, mapping.original, within, but=mapping.actual)
+        actual = self._search(mapping.service, mapping.original, within, self._is_free, but=mapping.actual)
         self._promised.add(actual)
         return PortMapping(mapping.service, mapping.original, actual)
 
-    def _one(self, wanted: Wanted, reassign: bool, within: tuple[int, int] | None) -> int:
-        if self._available(wanted.port):
+    def _one(self, wanted: Wanted, reassign: bool, within: tuple[int, int] | None, is_free: _IsFree) -> int:
+        if self._available(wanted.port, is_free):
             return wanted.port
         if not reassign:
             raise conflict(wanted, self._occupants([wanted.port]).get(wanted.port))
-        return self._search(wanted.service, wanted.port, within)
+        return self._search(wanted.service, wanted.port, within, is_free)
 
-    def _search(self, service: str, original: int, within: tuple[int, int] | None, but: int = 0) -> int:
+    def _search(
+        self, service: str, original: int, within: tuple[int, int] | None, is_free: _IsFree, but: int = 0
+    ) -> int:
         tried = 0
         for port in _candidates(original, within):
             tried += 1
-            if port != but and self._available(port):
+            if port != but and self._available(port, is_free):
                 return port
         raise ArgusError(
             Code.PORT_EXHAUSTION,
@@ -106,8 +110,8 @@ class Ports:
             range=list(within) if within else None,
         )
 
-    def _available(self, port: int) -> bool:
-        return port not in self._promised and self._is_free(port)
+    def _available(self, port: int, is_free: _IsFree) -> bool:
+        return port not in self._promised and is_free(port)
 
 
 def conflict(wanted: Wanted, holder: Occupant | None) -> ArgusError:

@@ -34,6 +34,15 @@ def test_a_taken_port_becomes_the_next_free_one():
     assert take(machine(3000, 3001), 3000) == [3002]
 
 
+def test_taken_ports_that_lie_together_are_tried_once_each_and_anew_the_next_time():
+    tried: list[int] = []
+    ports = Ports(lambda port: tried.append(port) or port >= 3010, lambda _: {})
+    assert take(ports, *range(3000, 3010)) == [*range(3010, 3020)]
+    assert sorted(tried) == [*range(3000, 3020)]
+    assert take(ports, 3000) == [3020]
+    assert tried[20:] == [3000, *range(3001, 3010), 3020], "what is promised is not tried"
+
+
 @pytest.mark.req("US4.5")
 def test_who_wants_the_same_free_port_gets_different_ones():
     assert take(machine(), 3000, 3000, 3000) == [3000, 3001, 3002]
