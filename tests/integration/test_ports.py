@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -47,3 +49,29 @@ def test_ten_are_named_at_once():
     finally:
         for one in servers:
             one.close()
+
+
+def test_a_holder_with_many_other_handles_before_it_is_named_too():
+    before = [socket.socket() for _ in range(100)]
+    try:
+        with socket.create_server(("127.0.0.1", 0)) as last:
+            port = last.getsockname()[1]
+            assert last.fileno() > 100
+            assert occupants([port])[port].pid == os.getpid()
+    finally:
+        for one in before:
+            one.close()
+
+
+def test_of_a_parent_and_a_child_that_share_a_socket_the_parent_is_named():
+    with socket.create_server(("127.0.0.1", 0)) as one:
+        port = one.getsockname()[1]
+        words = [sys.executable, "-c", "import sys; print(flush=True); sys.stdin.read()"]
+        child = subprocess.Popen(words, pass_fds=[one.fileno()], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        try:
+            assert child.stdout is not None
+            child.stdout.readline()
+            # Pids may begin anew, and then nobody can tell who of the two was first.
+            assert occupants([port])[port].pid == min(os.getpid(), child.pid)
+        finally:
+            child.communicate()

@@ -6,13 +6,16 @@ import contextlib
 import errno
 import os
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from argus.core.errors import ArgusError, Code
 from argus.host import socket_table
 
 _ANY = frozenset({"0.0.0.0", "::", "*"})  # noqa: S104 - what listeners on every address show
+_FIRST = 32
+"""Handles of a process. Who listens began with that, mostly; one server with thousands of connections would take longer
+to look through than everything else on the machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +93,8 @@ def occupants(ports: Iterable[int]) -> dict[int, Listener]:
         return {one.port: one for one in listeners() if one.port in wanted}
     found = {one.port: Listener(one.host, one.port, None, "") for one in sockets.values()}
     missing = set(sockets)
-    for pid in _pids() if missing else ():
-        for inode in _sockets(pid) & missing:
+    for pid, held in _holdings() if missing else ():
+        for inode in held & missing:
             port = sockets[inode].port
             found[port] = replace(found[port], pid=pid, program=_comm(pid))
             missing.discard(inode)
@@ -110,17 +113,32 @@ def _comm(pid: int) -> str:
 
 
 def _pids() -> list[int]:
-    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    """The oldest first: a socket that is shared is its parent's."""
+    return sorted(int(name) for name in os.listdir("/proc") if name.isdigit())
 
 
-def _sockets(pid: int) -> set[int]:
+def _holdings() -> Iterator[tuple[int, set[int]]]:
+    """Processes and sockets of theirs: of each the first handles, and the rest when those of all were looked at."""
+    rest = []
+    for pid in _pids():
+        try:
+            handles = os.listdir(f"/proc/{pid}/fd")
+        except OSError:
+            continue  # gone meanwhile, or another user's
+        yield pid, _sockets(pid, handles[:_FIRST])
+        if len(handles) > _FIRST:
+            rest.append((pid, handles[_FIRST:]))
+    for pid, handles in rest:
+        yield pid, _sockets(pid, handles)
+
+
+def _sockets(pid: int, handles: list[str]) -> set[int]:
     found = set()
-    with contextlib.suppress(OSError):  # gone meanwhile, or another user's
-        for handle in os.listdir(f"/proc/{pid}/fd"):
-            with contextlib.suppress(OSError):
-                target = os.readlink(f"/proc/{pid}/fd/{handle}")
-                if target.startswith("socket:["):
-                    found.add(int(target[8:-1]))
+    for handle in handles:
+        with contextlib.suppress(OSError):
+            target = os.readlink(f"/proc/{pid}/fd/{handle}")
+            if target.startswith("socket:["):
+                found.add(int(target[8:-1]))
     return found
 
 
