@@ -118,9 +118,13 @@ def _pids() -> list[int]:
 
 
 def _holdings() -> Iterator[tuple[int, set[int]]]:
-    """Processes and sockets of theirs: of each the first handles, and the rest when those of all were looked at."""
+    """Processes and sockets of theirs: of each the first handles, and the rest when those of all were looked at.
+
+    Who stands in our network comes first: those in containers stand elsewhere, and can be most of the machine.
+    """
     rest = []
-    for pid in _pids():
+    ours = _network("self")
+    for pid in sorted(_pids(), key=lambda pid: _network(pid) != ours):
         try:
             handles = os.listdir(f"/proc/{pid}/fd")
         except OSError:
@@ -130,6 +134,13 @@ def _holdings() -> Iterator[tuple[int, set[int]]]:
             rest.append((pid, handles[_FIRST:]))
     for pid, handles in rest:
         yield pid, _sockets(pid, handles)
+
+
+def _network(pid: int | str) -> str:
+    try:
+        return os.readlink(f"/proc/{pid}/ns/net")
+    except OSError:
+        return ""
 
 
 def _sockets(pid: int, handles: list[str]) -> set[int]:
