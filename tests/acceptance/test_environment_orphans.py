@@ -194,3 +194,13 @@ def test_a_volume_that_a_live_run_uses_is_no_leftover(yard: Yard, docker: Engine
     assert ours(docker)["volumes"] == ["data"]
     shop.env("clean", "--force")
     assert ours(docker) == NOTHING
+
+
+def test_leftovers_are_removed_on_demand_also_where_the_look_at_them_is_skipped(
+    yard: Yard, docker: Engine, shop: Project
+) -> None:
+    leave(docker, containers=1, networks=1, volumes=1)
+    fixed = shop.env("preflight", "--auto-fix", "--skip-orphan-check").json
+    assert {one["name"] for one in fixed["healthReport"]["checks"]}.isdisjoint({"orphan_resources"})
+    assert sorted(one["name"] for one in fixed["fixed"]["removed"]) == ["left-data0", "left-net0", "left0"]
+    assert ours(docker) == NOTHING

@@ -14,7 +14,7 @@ from argus.host.engine.resources import Dock, Made, Network, Volume
 from argus.host.engine.seam import EngineRefused
 
 Kind = Literal["container", "network", "volume"]
-_IN_ORDER: tuple[Kind, ...] = ("container", "network", "volume")
+_IN_ORDER: tuple[tuple[Kind, ...], ...] = (("container",), ("network", "volume"))
 _AT_ONCE = 10
 LOOK = 5.0
 _REMOVE = 20.0
@@ -103,7 +103,7 @@ async def find(dock: Dock, project: str, witness: Witness) -> list[Resource]:
 
 
 async def remove(dock: Dock, resources: Sequence[Resource], *, goes: Goes, heard: Heard) -> Cleanup:
-    """Containers before the networks they hang on, then volumes; what does not go is only reported.
+    """Containers before the networks and volumes they hold; what does not go is only reported.
 
     `heard` is told of each: `removed`, `kept`, or why it failed. An engine that is away raises: nothing more can go.
     """
@@ -123,8 +123,8 @@ async def remove(dock: Dock, resources: Sequence[Resource], *, goes: Goes, heard
                 heard(resource, "removed")
 
     going = [resource for resource in resources if goes(resource)]
-    for kind in _IN_ORDER:
-        await _together(one(resource) for resource in going if resource.kind == kind)
+    for kinds in _IN_ORDER:
+        await _together(one(resource) for resource in going if resource.kind in kinds)
     for resource in resources:
         if resource not in going:
             heard(resource, "kept")

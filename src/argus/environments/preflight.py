@@ -45,10 +45,11 @@ class Preflight:
         # One question alone at first: an engine that is away fails once, and where one probe may pass it is this one.
         reached = asyncio.ensure_future(self.dock.ping(timeout=LOOK))
         info = asyncio.ensure_future(self._info(reached))
+        left: list[Resource] = []
         works: dict[str, Callable[[], Awaitable[Check]]] = {
             DOCKER: lambda: self._docker(info),
             DISK: lambda: self._disk(subject, info),
-            ORPHANS: lambda: self._orphans(subject, reached),
+            ORPHANS: lambda: self._orphans(subject, reached, left),
             PORTS: lambda: self._ports(subject),
             NETWORK: lambda: self._network(subject, reached),
         }
@@ -59,7 +60,9 @@ class Preflight:
             info.cancel()
             reached.cancel()
         checks = tuple(task.result() for task in tasks)
-        return HealthReport(checks, milliseconds(self.clock.wall()), round(self.clock.monotonic() - began, 4))
+        is_known = any(one.name == ORPHANS and one.status is not Verdict.FAIL for one in checks)
+        duration = round(self.clock.monotonic() - began, 4)
+        return HealthReport(checks, milliseconds(self.clock.wall()), duration, tuple(left) if is_known else None)
 
     async def _timed(self, name: str, work: Callable[[], Awaitable[Check]]) -> Check:
         began = self.clock.monotonic()
@@ -98,9 +101,10 @@ class Preflight:
             return Check(DISK, Verdict.WARN, room, details, code=Code.DISK_SPACE_LOW)
         return Check(DISK, Verdict.PASS, room, details)
 
-    async def _orphans(self, subject: Subject, reached: asyncio.Future[None]) -> Check:
+    async def _orphans(self, subject: Subject, reached: asyncio.Future[None], left: list[Resource]) -> Check:
         await asyncio.shield(reached)
         found = await orphans.find(self.dock, subject.project, self.witness)
+        left.extend(found)
         details = {"orphans": [one.public() for one in found]}
         if not found:
             return Check(ORPHANS, Verdict.PASS, "nothing was left behind", details)

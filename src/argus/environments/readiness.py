@@ -53,7 +53,11 @@ class Readiness:
         docker = before.check(DOCKER)
         if docker is not None and docker.status is Verdict.FAIL:
             return before, Fixed(before)
-        found = await orphans.find(self.dock, self.blueprint.project, self.witness())
+        if before.orphans is None:
+            found = await orphans.find(self.dock, self.blueprint.project, self.witness())
+        else:
+            # Not asked for again: a run that is over does not come back, and what is gone meanwhile is gone.
+            found = list(before.orphans)
         cleanup = await self.remove(found, goes)
         after = await self.look(skip=skip) if cleanup.removed else before
         return after, Fixed(before, cleanup)

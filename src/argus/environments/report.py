@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from argus.core.errors import REGISTRY, ArgusError, Code, Severity
+from argus.environments.orphans import Resource
 
 
 class Verdict(StrEnum):
@@ -53,6 +54,8 @@ class HealthReport:
     checks: tuple[Check, ...]
     timestamp: int
     duration: float
+    orphans: tuple[Resource, ...] | None = None
+    """What was left behind; None where nobody looked for it, or could."""
 
     @property
     def overall(self) -> Overall:
