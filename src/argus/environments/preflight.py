@@ -50,7 +50,7 @@ class Preflight:
             DOCKER: lambda: self._docker(info),
             DISK: lambda: self._disk(subject, info),
             ORPHANS: lambda: self._orphans(subject, reached, left),
-            PORTS: lambda: self._ports(subject),
+            PORTS: lambda: self._ports(subject, reached),
             NETWORK: lambda: self._network(subject, reached),
         }
         try:
@@ -111,7 +111,9 @@ class Preflight:
         message = f"{len(found)} left behind by runs that are over: {_names(found)}"
         return Check(ORPHANS, Verdict.WARN, message, details, code=Code.ORPHAN_DETECTED)
 
-    async def _ports(self, subject: Subject) -> Check:
+    async def _ports(self, subject: Subject, reached: asyncio.Future[None]) -> Check:
+        # Needs no engine, but keeps the processor busy: while an engine that was asked thinks, and not before that.
+        await asyncio.wait([reached])
         taken = self.ports.taken(subject.ports)
         details = {"taken": [{"port": port, **holder.public()} for port, holder in sorted(taken.items())]}
         if not taken:
