@@ -65,11 +65,16 @@ def cpu_of_program(command: Sequence[str], env: Mapping[str, str], *, expect: in
     return used.ru_utime + used.ru_stime
 
 
-def in_child(function: Callable[..., dict[str, float]], **settings: Any) -> dict[str, float]:
-    """Runs a function of a module in a process of its own, so that no contender inherits another's heap."""
+def in_child(
+    function: Callable[..., dict[str, float]], *, entering: Sequence[str] = (), **settings: Any
+) -> dict[str, float]:
+    """Runs a function of a module in a process of its own, so that no contender inherits another's heap.
+
+    `entering`: words before the command, for a process that is to stand elsewhere.
+    """
     asked = json.dumps([function.__module__, function.__qualname__, settings])
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.child", asked],
+        [*entering, sys.executable, "-m", "benchmarks.child", asked],
         cwd=ROOT,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

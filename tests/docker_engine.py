@@ -109,8 +109,8 @@ class Engine:
         return ["nsenter", f"--mount=/proc/{holder.pid}/ns/mnt", "--"]
 
     @contextlib.contextmanager
-    def held(self, port: int) -> Iterator[None]:
-        """A program beside it, in its network, has the port meanwhile."""
+    def held(self, port: int) -> Iterator[int]:
+        """A program beside it, in its network, has the port meanwhile; its pid."""
         words = (
             f"import socket,signal;s=socket.socket();s.bind(('',{port}));s.listen();print(flush=True);signal.pause()"
         )
@@ -121,7 +121,7 @@ class Engine:
             assert program.stdout is not None
             try:
                 assert program.stdout.readline(), "the port cannot be had"
-                yield
+                yield program.pid
             finally:
                 program.kill()
 

@@ -64,7 +64,7 @@ def environments(ground: Ground, host: MachineHost, breakers: Breakers, notes: N
             circuit=circuit,
             dock=lambda shell, circuit: host.dock(shell.environ, circuit),
             published=_published,
-            ports=Ports(ports.is_free, _occupants),
+            ports=Ports(ports.is_free, occupants),
             http=host.http,
             disk_free=disk.free,
             me=_me(home, ground.clock),
@@ -141,5 +141,5 @@ def _published(shell: Shell) -> str:
         return "127.0.0.1"
 
 
-def _occupants(wanted: Iterable[int]) -> Mapping[int, Occupant]:
+def occupants(wanted: Iterable[int]) -> Mapping[int, Occupant]:
     return {port: Occupant(one.pid, one.program) for port, one in ports.occupants(wanted).items()}

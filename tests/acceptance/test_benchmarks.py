@@ -7,6 +7,10 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
+
+from tests import docker_engine
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -32,6 +36,17 @@ def test_a_quick_round_prints_the_table_and_writes_every_figure(tmp_path: Path):
     assert [line[0] for line in lines[2:]] == [f"{row['work']}, {row['unit']}" for row in said["rows"]]
     assert all(len(row["argus"]) == len(row["ratios"]) >= 1 for row in said["rows"])
     assert {"cores", "python", "argusd"} <= set(said["machine"])
+
+
+@pytest.mark.skipif(bool(docker_engine.missing()), reason=docker_engine.missing())
+def test_a_quick_round_of_the_rows_on_environments_finds_everything_as_it_should_be(tmp_path: Path):
+    # Each of them fails when a holder is not named, or when anything is left.
+    out = tmp_path / "figures.json"
+    done = bench("QUICK=1", "ROUNDS=1", "ONLY=ports removal", f"OUT={out}")
+    assert done.returncode == 0, done
+    rows = json.loads(out.read_text())["rows"]
+    assert [row["work"].split(",")[0] for row in rows] == ["10 taken ports"] * 2 + ["2 containers"] * 2
+    assert all(len(row["argus"]) == len(row["ratios"]) == 1 for row in rows)
 
 
 def test_a_row_that_is_not_there_is_named_with_those_that_are():

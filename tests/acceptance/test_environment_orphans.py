@@ -4,27 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from tests.acceptance.yard import NOTHING, Project, Yard, ours, stays
+from tests.acceptance.yard import NOTHING, SHOP, Project, Yard, leave, ours, stays
 from tests.docker_engine import Engine
 from tests.faults import Injection
-
-SHOP = {"argusai.managed": "true", "argusai.project": "shop", "argusai.run-id": "gone"}
-
-
-def leave(docker: Engine, containers: int, networks: int = 0, volumes: int = 0, **labels: str) -> None:
-    """What a run left that nobody knows any more."""
-    carried = {**SHOP, **labels}
-    for n in range(networks):
-        docker.ask("POST", "/networks/create", {"Name": f"left-net{n}", "Labels": carried})
-    for n in range(volumes):
-        docker.ask("POST", "/volumes/create", {"Name": f"left-data{n}", "Labels": carried})
-    with ThreadPoolExecutor(4) as makers:
-        list(makers.map(lambda n: docker.run(f"left{n}", Labels=carried), range(containers)))
 
 
 @pytest.fixture
