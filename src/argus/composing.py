@@ -131,7 +131,9 @@ def _me(home: str, clock: Clock) -> Owner:
 
 def _lives(owner: Owner) -> bool:
     """Its process, or one that has taken its state folder over."""
-    return identity.is_alive(identity.Identity(owner.pid, owner.started)) or is_held(Path(owner.home) / "argus.lock")
+    if identity.is_alive(identity.Identity(owner.pid, owner.started)):
+        return True
+    return os.path.isabs(owner.home) and is_held(Path(owner.home) / "argus.lock")
 
 
 def _published(shell: Shell) -> str:

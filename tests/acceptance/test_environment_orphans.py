@@ -154,12 +154,25 @@ def test_what_another_argus_runs_stays_while_it_lives_or_is_taken_over_and_goes_
 
 @pytest.mark.req("EC-R05")
 def test_an_owner_that_cannot_be_looked_at_counts_as_alive(yard: Yard, docker: Engine, shop: Project) -> None:
-    owner = {"host": "elsewhere", "boot": "b", "pid": 1, "started": "1", "home": "/state"}
-    leave(docker, containers=1, networks=1, **{"argusai.owner": json.dumps(owner)})
-    assert found(shop) == []
+    elsewhere = {"host": "elsewhere", "boot": "b", "pid": 1, "started": "1"}
+    shop.up()
+    owner = json.loads(docker.ask("GET", "/containers/db/json")["Config"]["Labels"]["argusai.owner"])
+    homeless = {name: owner[name] for name in ("host", "boot", "pid", "started")}
+    said = {
+        "away": json.dumps({**elsewhere, "home": "/state"}),
+        "homeless": json.dumps(elsewhere),
+        "lives": json.dumps(homeless),
+        "odd": "elsewhere:b:1:1",
+        "deep": "[" * 3000,
+        "nul": json.dumps({**homeless, "pid": 1, "started": "none", "home": "/\0"}),
+    }
+    for name, text in said.items():
+        docker.run(name, Labels={**SHOP, "argusai.owner": text})
+    docker.run("dead", Labels={**SHOP, "argusai.owner": json.dumps({**homeless, "started": "none"})})
+    assert found(shop) == ["dead"]
     shop.up()
     shop.env("clean", "--force")
-    assert ours(docker) == {"containers": ["left0"], "networks": ["left-net0"], "volumes": []}
+    assert ours(docker) == {"containers": sorted(said), "networks": [], "volumes": []}
 
 
 def test_of_another_boot_of_this_machine_nothing_is_alive(yard: Yard, docker: Engine, shop: Project) -> None:

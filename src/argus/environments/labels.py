@@ -25,18 +25,27 @@ class Owner:
     boot: str
     pid: int
     started: str
-    home: str
+    home: str = ""
+    """Empty: not said."""
 
     def written(self) -> str:
         return json.dumps(asdict(self), separators=(",", ":"))
 
 
-def read_owner(text: str | None) -> Owner | None:
+def read_owner(text: str) -> Owner | None:
+    """None: nobody can say who that is."""
     try:
-        said = json.loads(text or "")
-        return Owner(str(said["host"]), str(said["boot"]), int(said["pid"]), str(said["started"]), str(said["home"]))
-    except (ValueError, KeyError, TypeError):
+        said = json.loads(text)
+    except (ValueError, RecursionError):  # anybody can write a label
         return None
+    fields = [said.get(name) for name in ("host", "boot", "started")] if isinstance(said, dict) else []
+    if not fields or not all(isinstance(one, str) and one for one in fields):
+        return None
+    host, boot, started = fields
+    pid, home = said.get("pid"), said.get("home", "")
+    if type(pid) is not int or not isinstance(home, str):
+        return None
+    return Owner(host, boot, pid, started, home)
 
 
 def labels(project: str, run: str, owner: Owner, created: str) -> dict[str, str]:
@@ -64,11 +73,11 @@ def is_orphan(carried: Mapping[str, str], project: str, witness: Witness) -> boo
         return False
     if carried.get(RUN, "") in witness.runs:
         return False
-    owner = read_owner(carried.get(OWNER))
-    if owner is None:
+    if OWNER not in carried:
         return True
-    if owner.host != witness.me.host:
-        return False
+    owner = read_owner(carried[OWNER])
+    if owner is None or owner.host != witness.me.host:
+        return False  # nobody can be asked
     if owner.home == witness.me.home:
         return True  # ours to know, and we know of no such run
     return owner.boot != witness.me.boot or not witness.lives(owner)

@@ -49,10 +49,10 @@ class InstanceLock:
 def is_held(path: Path) -> bool:
     """Whether somebody has that lock just now. Who cannot look says yes: another's life is not for us to deny."""
     try:
-        handle = os.open(path, os.O_RDONLY)
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe of that name would be waited for
     except FileNotFoundError:
         return False
-    except OSError:
+    except (OSError, ValueError):  # ValueError: no path at all, such as one with a NUL
         return True
     try:
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)

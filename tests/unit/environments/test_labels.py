@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -23,7 +24,14 @@ from argus.environments.labels import (
 
 ME = Owner("here", "boot1", 100, "5", "/home/a/.argus")
 OTHER = Owner("here", "boot1", 200, "7", "/home/b/.argus")
+HOMELESS = replace(OTHER, home="")
 WHEN = "2026-11-15T12:00:00Z"
+
+
+def _said(**other: object) -> str:
+    """An owner that says nothing of its home, or something else."""
+    fields: dict[str, object] = {"host": "here", "boot": "boot1", "pid": 200, "started": "7", **other}
+    return json.dumps(fields)
 
 
 def witness(*alive: Owner, runs: tuple[str, ...] = ()) -> Witness:
@@ -57,7 +65,16 @@ def test_everything_carries_the_five_labels():
         pytest.param(carried(replace(ME, pid=99)), witness(runs=("r1",)), False, id="taken-over-from-a-predecessor"),
         pytest.param(carried(None), witness(), True, id="without-an-owner-and-unknown"),
         pytest.param(carried(None), witness(runs=("r1",)), False, id="without-an-owner-and-known"),
-        pytest.param({**carried(), OWNER: "{"}, witness(), True, id="an-owner-that-cannot-be-read-and-unknown"),
+        pytest.param({**carried(), OWNER: "{"}, witness(), False, id="an-owner-that-cannot-be-read"),
+        pytest.param({**carried(), OWNER: ""}, witness(), False, id="an-owner-of-no-letters"),
+        pytest.param({**carried(), OWNER: "[" * 3000}, witness(), False, id="an-owner-that-is-too-deep-to-read"),
+        pytest.param({**carried(), OWNER: "mars:boot1:1:1"}, witness(), False, id="an-owner-in-another-form"),
+        pytest.param({**carried(), OWNER: _said(host="mars")}, witness(), False, id="another-machine-without-a-home"),
+        pytest.param({**carried(), OWNER: _said(pid="7")}, witness(), False, id="a-process-that-is-no-number"),
+        pytest.param({**carried(), OWNER: _said(boot=None)}, witness(), False, id="of-nobody-knows-which-boot"),
+        pytest.param({**carried(), OWNER: _said(home=7)}, witness(), False, id="a-home-that-is-none"),
+        pytest.param({**carried(), OWNER: _said()}, witness(HOMELESS), False, id="alive-without-a-home"),
+        pytest.param({**carried(), OWNER: _said()}, witness(), True, id="dead-without-a-home"),
         pytest.param(carried(), witness(OTHER), False, id="another-daemon-that-lives"),
         pytest.param(carried(), witness(), True, id="another-daemon-that-is-dead"),
         pytest.param(carried(replace(OTHER, boot="boot0")), witness(OTHER), True, id="from-before-the-last-boot"),
