@@ -11,7 +11,7 @@ import pytest
 
 from argus.core.failpoints import SetupPlace
 from tests.acceptance.harness import eventually, is_alive
-from tests.acceptance.yard import NOTHING, Project, Yard, ended, ours, stays, web
+from tests.acceptance.yard import NOTHING, Project, Yard, ended, ours, service, stays, web
 from tests.docker_engine import IMAGE, Engine
 from tests.faults import Injection
 
@@ -164,3 +164,27 @@ def test_after_a_daemon_was_stopped_in_a_setup_the_next_one_finds_what_it_left(
     assert shop.status["state"] in ("interrupted", "failed"), "how far it came with taking back is not promised"
     shop.write(project={"name": "shop"}, services=two())
     assert stands_alone(docker, shop.up())
+
+
+def test_a_setup_that_is_refused_or_killed_before_it_began_leaves_the_environment_that_stands(
+    yard: Yard, docker: Engine, shop: Project
+) -> None:
+    stood = shop.up()
+    docker.run("strange")
+    refused = {
+        "DISK_SPACE_LOW": {"services": two(), "resilience": {"preflight": {"diskSpaceThreshold": "100TB"}}},
+        "IMAGE_NOT_FOUND": {"services": [*two(), service("more", "nothing:1", "13081:1")]},
+        "NAME_CONFLICT": {"services": [*two(), stays("strange", "13081:1")]},
+    }
+    for code, said in refused.items():
+        shop.write(project={"name": "shop"}, **said)
+        assert shop.refused("setup")["code"] == code
+        assert stands_alone(docker, stood), code
+        assert (shop.status["state"], shop.status["runId"]) == ("up", stood["runId"]), code
+    yard.kill()
+    up_to(yard, SetupPlace.RECORDED)
+    shop.write(project={"name": "shop"}, services=two())
+    dies(shop, SetupPlace.RECORDED)
+    yard.up()
+    assert (shop.status["state"], shop.status["runId"]) == ("up", stood["runId"])
+    assert stands_alone(docker, shop.up(), volume_of=stood["runId"])

@@ -10,12 +10,12 @@ from dataclasses import replace
 from typing import Any
 
 from argus.core.circuit import Circuit
-from argus.core.clock import stamp
 from argus.core.errors import ArgusError, Code
 from argus.core.failpoints import SetupPlace, reach
 from argus.environments import orphans, runs
 from argus.environments.announcing import Announcer, Tell
 from argus.environments.blueprint import Blueprint
+from argus.environments.book import CLEAN, SETUP, Book
 from argus.environments.building import Builder, Built
 from argus.environments.labels import RUN, Witness
 from argus.environments.leftovers import Leftovers
@@ -28,16 +28,12 @@ from argus.environments.setting_up import SettingUp, SetUp
 from argus.environments.tools import Asked, Loaded, Tools
 from argus.host.engine.resources import Dock, Made
 from argus.host.engine.seam import EngineRefused
-from argus.store.records import Act, CloseAct, OpenAct
-
-_SETUP, _CLEAN = "environment_setup", "environment_clean"
-_INTERRUPTED = "interrupted"
 
 
 class Environments:
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
-        self._runs: dict[str, Run] = {}
+        self._book = Book(tools.store, tools.notes, tools.clock)
         self._turns: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._announcer = Announcer(tools.notes, tools.clock)
         self._leftovers = Leftovers()
@@ -45,17 +41,7 @@ class Environments:
     # The part's own life.
 
     async def restore(self) -> None:
-        store, clock = self._tools.store, self._tools.clock
-        for document in await store.documents(runs.DOMAIN):
-            kept = runs.read(document.data)
-            run = runs.taken_over(kept, clock.wall())
-            if run is not kept:
-                await store.commit(run.written())
-            if run.state is not State.NONE:
-                self._runs[run.key] = run
-        for act in await store.open_acts():
-            if act.kind in (_SETUP, _CLEAN):
-                await store.commit(CloseAct(act.id, _INTERRUPTED, clock.wall(), {}))
+        await self._book.restore()
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:
@@ -64,9 +50,7 @@ class Environments:
 
     @property
     def is_idle(self) -> bool:
-        return not any(run.is_alive for run in self._runs.values()) and not any(
-            turn.locked() for turn in self._turns.values()
-        )
+        return not self._book.alive and not any(turn.locked() for turn in self._turns.values())
 
     # What may be asked.
 
@@ -79,7 +63,7 @@ class Environments:
 
     async def preflight(self, asked: Asked, *, skip: frozenset[str], fix: bool) -> tuple[HealthReport, Fixed, Circuit]:
         blueprint, circuit = await self.circuit(asked)
-        readiness = self._readiness(asked, blueprint, circuit, self._runs.get(_key(blueprint)))
+        readiness = self._readiness(asked, blueprint, circuit, self._book.of(_key(blueprint)))
         if not fix:
             return await readiness.look(skip=skip), Fixed(), circuit
         async with self._turn(blueprint, "preflight"):
@@ -107,17 +91,18 @@ class Environments:
         blueprint, circuit = loaded.blueprint, self._tools.circuit(loaded.blueprint)
         circuit.check()  # what cannot begin is not put on record
         async with self._turn(blueprint, "setup"):
-            previous = self._runs.get(_key(blueprint))
+            previous = self._book.of(_key(blueprint))
             run = Run(
                 blueprint.project, blueprint.folder, self._tools.new_id(), State.SETTING_UP, self._tools.clock.wall()
             )
-            act = await self._begin(_SETUP, run)
+            act = await self._book.begin(SETUP, self._tools.new_id(), run)
             reach(SetupPlace.RECORDED)
             work = SettingUp(
                 loaded,
                 run,
                 previous,
                 tools=self._tools,
+                book=self._book,
                 dock=self._dock(asked, circuit),
                 address=self._tools.published(asked.shell),
                 readiness=self._readiness(asked, blueprint, circuit, previous=previous),
@@ -131,9 +116,9 @@ class Environments:
                 left = await asyncio.shield(work.take_back())
                 if work.is_left:
                     self._leftovers.add(run.key, lambda: self._taken_back(work))
-                # An engine that was away did the earlier run no harm.
+                # Whoever was refused did the earlier run no harm.
                 unharmed = None if work.touched else previous
-                await self._end(act, unharmed or replace(run, state=State.FAILED), "failed", _why(error))
+                await self._book.end(act, unharmed or replace(run, state=State.FAILED), "failed", _why(error))
                 failure = _failed(error, left, timeout)
                 if failure is error:
                     raise
@@ -146,13 +131,13 @@ class Environments:
                 mocks=tuple(one.part.name for one in done.raised.parts if one.part.is_mock),
                 mappings=done.mappings,
             )
-            await self._end(act, up, "up", {"seconds": done.seconds})
+            await self._book.end(act, up, "up", {"seconds": done.seconds})
             reach(SetupPlace.DONE)
             return replace(done, run=up)
 
     async def _taken_back(self, work: SettingUp) -> bool:
         async with self._turns[work.run.key]:
-            now = self._runs.get(work.run.key)
+            now = self._book.of(work.run.key)
             if now is None or now.id != work.run.id:
                 return True  # set up again, or cleaned
             await work.take_back()
@@ -164,33 +149,33 @@ class Environments:
         circuit.check()
         async with self._turn(blueprint, "clean"):
             dock = self._dock(asked, circuit)
-            run = self._runs.get(_key(blueprint))
+            run = self._book.of(_key(blueprint))
             if run is None:
                 leftovers = await orphans.find(dock, blueprint.project, self._witness()) if force else []
                 return await self._remove(dock, blueprint, leftovers, everything)
-            act = await self._begin(_CLEAN, replace(run, state=State.CLEANING))
+            act = await self._book.begin(CLEAN, self._tools.new_id(), replace(run, state=State.CLEANING))
             try:
                 # Not alive any more, its resources are leftovers like any others; by force all of the project's go.
-                self._runs[run.key] = replace(run, state=State.INTERRUPTED)
+                self._book.show(replace(run, state=State.INTERRUPTED))
                 found = await orphans.find(dock, blueprint.project, self._witness())
                 going = found if force else [one for one in found if one.labels.get(RUN) == run.id]
                 goes = everything if force or not run.was_up else but_volumes
                 done = await self._remove(dock, blueprint, going, goes)
             except BaseException as error:
-                await self._end(act, replace(run, state=State.INTERRUPTED), "failed", _why(error))
+                await self._book.end(act, replace(run, state=State.INTERRUPTED), "failed", _why(error))
                 raise
             state = State.INTERRUPTED if done.failed else State.NONE
-            await self._end(act, replace(run, state=state), "failed" if done.failed else "cleaned", {})
+            await self._book.end(act, replace(run, state=state), "failed" if done.failed else "cleaned", {})
             return done
 
     async def status(self, asked: Asked) -> tuple[Picture, Circuit]:
         blueprint, circuit = await self.circuit(asked)
-        run = self._runs.get(_key(blueprint))
+        run = self._book.of(_key(blueprint))
         return await Looker(self._dock(asked, circuit)).picture(blueprint, run), circuit
 
     async def logs(self, asked: Asked, container: str, lines: int, since: float | None) -> tuple[Made, list[str]]:
         blueprint, circuit = await self.circuit(asked)
-        run = self._runs.get(_key(blueprint))
+        run = self._book.of(_key(blueprint))
         with _in_words():
             return await Looker(self._dock(asked, circuit)).logs(blueprint, run, container, lines, since)
 
@@ -204,18 +189,6 @@ class Environments:
         async with lock:
             with _in_words():
                 yield
-
-    async def _begin(self, kind: str, run: Run) -> Act:
-        act = Act(self._tools.new_id(), kind, run.key, stamp(self._tools.clock), None, {"run": run.id})
-        await self._tools.notes.commit(OpenAct(act), run.written())
-        self._runs[run.key] = run
-        return act
-
-    async def _end(self, act: Act, run: Run, outcome: str, detail: dict[str, Any]) -> None:
-        self._runs[run.key] = run
-        if run.state is State.NONE:
-            del self._runs[run.key]
-        await self._tools.notes.note(CloseAct(act.id, outcome, self._tools.clock.wall(), detail), run.written())
 
     async def _remove(self, dock: Dock, blueprint: Blueprint, found: list[Resource], goes: Goes) -> Cleanup:
         tell = self._tell(blueprint)
@@ -239,8 +212,7 @@ class Environments:
         )  # fmt: skip
 
     def _witness(self) -> Witness:
-        alive = frozenset(run.id for run in self._runs.values() if run.is_alive)
-        return Witness(self._tools.me, alive, self._tools.lives)
+        return Witness(self._tools.me, self._book.alive, self._tools.lives)
 
     def _dock(self, asked: Asked, circuit: Circuit) -> Dock:
         return self._tools.dock(asked.shell, circuit)

@@ -38,14 +38,13 @@ def read_owner(text: str) -> Owner | None:
         said = json.loads(text)
     except (ValueError, RecursionError):  # anybody can write a label
         return None
-    fields = [said.get(name) for name in ("host", "boot", "started")] if isinstance(said, dict) else []
-    if not fields or not all(isinstance(one, str) and one for one in fields):
+    if not isinstance(said, dict):
         return None
-    host, boot, started = fields
     pid, home = said.get("pid"), said.get("home", "")
-    if type(pid) is not int or not isinstance(home, str):
+    texts = [one for one in map(said.get, ("host", "boot", "started")) if one and isinstance(one, str)]
+    if len(texts) != 3 or type(pid) is not int or not isinstance(home, str):
         return None
-    return Owner(host, boot, pid, started, home)
+    return Owner(texts[0], texts[1], pid, texts[2], home)
 
 
 def labels(project: str, run: str, owner: Owner, created: str) -> dict[str, str]:

@@ -61,6 +61,9 @@ class Cleanup:
     removed: tuple[Resource, ...] = ()
     failed: tuple[tuple[Resource, str], ...] = ()
 
+    def and_(self, other: Cleanup) -> Cleanup:
+        return Cleanup(self.found + other.found, self.removed + other.removed, self.failed + other.failed)
+
     def public(self) -> dict[str, Any]:
         return {
             "found": [one.public() for one in self.found],

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from argus.core.clock import rfc3339
 from argus.core.errors import ArgusError, Code
 from argus.core.failpoints import SetupPlace, reach
-from argus.environments import orphans
+from argus.environments import fitting, orphans
 from argus.environments.announcing import Tell
 from argus.environments.blueprint import Blueprint
+from argus.environments.book import Book
 from argus.environments.labels import RUN, labels
-from argus.environments.orphans import Cleanup, Goes, Resource, but_volumes, everything
+from argus.environments.orphans import Cleanup, Resource, but_volumes, everything
 from argus.environments.ports import Occupant, PortMapping, Wanted, conflict
 from argus.environments.raising import Raised, Raising
 from argus.environments.readiness import Readiness
@@ -45,24 +46,16 @@ class SettingUp:
     run: Run
     previous: Run | None
     tools: Tools
+    book: Book
     dock: Dock
     address: str
     readiness: Readiness
     tell: Tell
     mappings: list[PortMapping] = field(default_factory=list)
     touched: bool = False
-    """Whether anything of an earlier run may be gone by now, or anything of this one be there."""
+    """Whether anything of the earlier run may be gone by now, or anything of this one be there."""
     is_left: bool = False
     """Whether the engine was not there when that was to be taken back."""
-
-    def __post_init__(self) -> None:
-        remove = self.readiness.remove
-
-        async def marked(found: list[Resource], goes: Goes) -> Cleanup:
-            self.touched = self.touched or bool(found)
-            return await remove(found, goes)
-
-        self.readiness = replace(self.readiness, remove=marked)
 
     @property
     def plan(self) -> Blueprint:
@@ -73,14 +66,13 @@ class SettingUp:
         report, cleanup = None, Cleanup()
         if self.plan.preflight:
             report, cleanup = await self.readiness.for_setup()
-        if self.previous and not (self.plan.preflight and self.plan.clean_orphans):
-            # Set up again, an environment replaces its own earlier run, also where leftovers are not cleaned.
-            goes = but_volumes if self.previous.was_up else everything
-            cleanup = await self.readiness.remove(await self._of_run(self.previous.id), goes)
+        await fitting.check(self.plan, self.previous, self.dock)
+        self.touched = True
+        await self.book.supersede(self.run)
+        cleanup = cleanup.and_(await self._replace())
         reach(SetupPlace.CLEARED)
         try:
             self._take_ports()
-            self.touched = True
             raised = await self._raise()
         finally:
             # Bound by the engine by now, or not needed any more.
@@ -88,6 +80,15 @@ class SettingUp:
         reach(SetupPlace.ALL_READY)
         seconds = round(self.tools.clock.monotonic() - began, 3)
         return SetUp(self.run, raised, tuple(self.mappings), report, cleanup, seconds)
+
+    async def _replace(self) -> Cleanup:
+        """Set up again, an environment replaces its own earlier run, also where leftovers are not cleaned."""
+        if self.previous is None:
+            return Cleanup()
+        found = await self._of_run(self.previous.id)
+        if self.previous.was_up:
+            found = [one for one in found if one.kind != "volume"]  # kept, and no leftovers either
+        return await self.readiness.remove(found, everything) if found else Cleanup()
 
     # Ports: chosen before anything is made, because what is made refers to them.
 
