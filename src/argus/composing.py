@@ -50,7 +50,8 @@ def environments(ground: Ground, host: MachineHost, breakers: Breakers, notes: N
         limits = Limits(failures=failures, reset_after=blueprint.breaker_reset)
         known = breakers.circuits.get(name)
         if known is not None:
-            known.configure(limits)
+            if not blueprint.is_recorded:
+                known.configure(limits)
             return known
         return breakers.add(Circuit(name, ground.clock.monotonic, guard.judge, limits))
 

@@ -164,6 +164,29 @@ async def test_an_agents_token_is_good_for_its_own_project_alone(
     assert ours(docker, "own") == NOTHING
 
 
+@pytest.mark.req("IF-02")
+def test_an_agent_that_writes_anothers_name_into_its_file_reaches_nothing_of_that_one(
+    yard: Yard, docker: Engine, own: Project, other: Project
+) -> None:
+    other.write(project={"name": "other"}, services=[stays("other", "15002:1", container={"volumes": ["kept:/data"]})])
+    other.up()
+    other.env("clean")
+    yard.kill()
+    yard.up()
+    own.write(project={"name": "other"}, services=[stays("mine", "15001:1")])
+    here = {"projectPath": ".", "shell": {"folder": str(own.folder), "environ": yard.env}}
+    mine = token(yard, own)
+    for name, more in (("preflight_check", {"autoFix": True}), ("clean", {"force": True}), ("reset_circuit", {})):
+        refused = rest(yard, name, {**here, **more}, mine)
+        assert (refused.status, refused.error["code"]) == (403, "FORBIDDEN"), name
+    # In a worktree of its own it may work on the same project, beside the others.
+    assert rest(yard, "setup", here, mine).status == 200
+    assert rest(yard, "clean", here, mine).status == 200
+    assert ours(docker, "other") == {"containers": [], "networks": [], "volumes": ["kept"]}
+    assert rest(yard, "clean", {**here, "force": True}).status == 200, "its owner may"
+    assert ours(docker, "other") == NOTHING
+
+
 def rest(yard: Yard, operation: str, body: Any, bearer: str = "") -> Reply:
     headers = {"Authorization": f"Bearer {bearer or yard.token}"}
     return yard.rest("POST", f"/api/environments/{operation}", body, token=False, headers=headers)

@@ -77,6 +77,8 @@ def _status(answer: dict[str, Any]) -> Shown:
         lines.append(f"BREAKER {breaker['state']}: {breaker['failures']} failures in a row")
     if answer["problem"]:
         lines.append(f"PROBLEM: {clean(answer['problem'])}")
+    if answer["configProblem"]:
+        lines.append(f"PROBLEM: {clean(answer['configProblem']['message'])}")
     well = answer["state"] == "up" and all(one["state"] == "running" for one in (*answer["services"], *answer["mocks"]))
     return Shown("\n".join(lines), 0 if well else 1)
 

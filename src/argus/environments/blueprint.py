@@ -74,3 +74,5 @@ class Blueprint:
     breaker: bool = True
     breaker_failures: int = 5
     breaker_reset: float = 30.0
+    is_recorded: bool = False
+    """Made of what is on record, because the file cannot be read: of all else it knows nothing."""

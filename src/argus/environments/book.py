@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from argus.core.clock import Clock, stamp
+from argus.core.errors import ArgusError
 from argus.environments import runs
 from argus.environments.runs import Run, State
 from argus.store.interface import Store
@@ -24,15 +27,19 @@ class Book:
         self._runs: dict[str, Run] = {}
         self._standing: dict[str, Run] = {}
         """Those that a setup is about to replace: up and alive until it is sure that it can."""
+        self._folders: dict[str, set[str]] = defaultdict(set)
+        """Where each project was ever brought up: its volumes may be there when it is down."""
 
     async def restore(self) -> None:
+        for document in await self._store.documents(runs.DOMAIN, live=False):
+            gone = runs.read(document.data)
+            self._folders[gone.project].add(gone.folder)
         for document in await self._store.documents(runs.DOMAIN):
             kept = runs.read(document.data)
             run = runs.taken_over(kept, self._clock.wall())
             if run is not kept:
                 await self._store.commit(run.written())
-            if run.state is not State.NONE:
-                self._runs[run.key] = run
+            self._take(run)
         for act in await self._store.open_acts():
             if act.kind in (SETUP, CLEAN):
                 await self._store.commit(CloseAct(act.id, _INTERRUPTED, self._clock.wall(), {}))
@@ -44,6 +51,16 @@ class Book:
 
     def of(self, key: str) -> Run | None:
         return self._runs.get(key)
+
+    def here(self, folder: str, file: str) -> list[Run]:
+        """Those of one file, whatever it called its project; the newest first."""
+        found = (run for run in self._runs.values() if (run.folder, run.file) == (folder, file))
+        return sorted(found, key=lambda run: -run.since)
+
+    def outside(self, project: str, within: str) -> list[str]:
+        """Where else than in that folder a project of this name is on record."""
+        inside = (within, within.rstrip("/") + "/")
+        return [one for one in self._folders.get(project, ()) if one != inside[0] and not one.startswith(inside[1])]
 
     def show(self, run: Run) -> None:
         """As it stands for the moment; what is written says otherwise until it is certain."""
@@ -58,13 +75,25 @@ class Book:
             self._standing[run.key] = stood
         else:
             await self._notes.commit(OpenAct(opened), run.written())
-        self._runs[run.key] = run
+        self._take(run)
         return opened
 
-    async def supersede(self, run: Run) -> None:
-        """From here on the earlier run is over, however this one ends."""
+    async def supersede(self, run: Run, earlier: Iterable[Run]) -> None:
+        """From here on the earlier ones are over, however this one ends."""
+        over = [replace(one, state=State.INTERRUPTED) for one in earlier if one.key != run.key]
+        written = [one.written() for one in over]
         if self._standing.pop(run.key, None) is not None:
-            await self._notes.commit(run.written())
+            written.append(run.written())
+        if written:
+            await self._notes.commit(*written)
+        for one in over:
+            self._take(one)
+
+    async def forget(self, run: Run) -> None:
+        """Nothing is left of it."""
+        gone = replace(run, state=State.NONE)
+        self._take(gone)
+        await self._notes.note(gone.written())
 
     async def end(self, act: Act, run: Run, outcome: str, detail: dict[str, Any]) -> None:
         self._standing.pop(run.key, None)
@@ -72,6 +101,14 @@ class Book:
         await self._notes.note(CloseAct(act.id, outcome, self._clock.wall(), detail), run.written())
 
     def _take(self, run: Run) -> None:
+        self._folders[run.project].add(run.folder)
         self._runs[run.key] = run
         if run.state is State.NONE:
             del self._runs[run.key]
+
+
+def why(error: BaseException) -> dict[str, Any]:
+    """How something ended, for its record."""
+    if isinstance(error, ArgusError):
+        return {"code": error.code.value, "message": error.message}
+    return {"message": type(error).__name__}

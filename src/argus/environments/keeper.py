@@ -1,13 +1,13 @@
-"""The environments as the rest of Argus sees them. One change at a time for each project in a folder."""
+"""The environments as the rest of Argus sees them. One change at a time in a folder."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from argus.core.circuit import Circuit
 from argus.core.errors import ArgusError, Code
@@ -15,12 +15,13 @@ from argus.core.failpoints import SetupPlace, reach
 from argus.environments import orphans, runs
 from argus.environments.announcing import Announcer, Tell
 from argus.environments.blueprint import Blueprint
-from argus.environments.book import CLEAN, SETUP, Book
+from argus.environments.book import SETUP, Book, why
 from argus.environments.building import Builder, Built
-from argus.environments.labels import RUN, Witness
+from argus.environments.cleaning import Cleaning
+from argus.environments.labels import Witness
 from argus.environments.leftovers import Leftovers
 from argus.environments.looking import Looker, Picture
-from argus.environments.orphans import Cleanup, Goes, Resource, but_volumes, everything
+from argus.environments.orphans import Cleanup, Goes, Resource, everything
 from argus.environments.readiness import Fixed, Readiness
 from argus.environments.report import HealthReport
 from argus.environments.runs import Run, State
@@ -28,6 +29,17 @@ from argus.environments.setting_up import SettingUp, SetUp
 from argus.environments.tools import Asked, Loaded, Tools
 from argus.host.engine.resources import Dock, Made
 from argus.host.engine.seam import EngineRefused
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """An environment, where its file may be gone."""
+
+    blueprint: Blueprint
+    circuit: Circuit
+    run: Run | None
+    problem: ArgusError | None
+    """Why its file could not be read."""
 
 
 class Environments:
@@ -57,15 +69,18 @@ class Environments:
     async def load(self, asked: Asked) -> Loaded:
         return await self._tools.load(asked)
 
-    async def circuit(self, asked: Asked) -> tuple[Blueprint, Circuit]:
+    async def circuit_to_reset(self, asked: Asked) -> Circuit:
         blueprint = (await self.load(asked)).blueprint
-        return blueprint, self._tools.circuit(blueprint)
+        self._check_whose(asked, blueprint)
+        return self._tools.circuit(blueprint)
 
     async def preflight(self, asked: Asked, *, skip: frozenset[str], fix: bool) -> tuple[HealthReport, Fixed, Circuit]:
-        blueprint, circuit = await self.circuit(asked)
-        readiness = self._readiness(asked, blueprint, circuit, self._book.of(_key(blueprint)))
+        blueprint = (await self.load(asked)).blueprint
+        circuit = self._tools.circuit(blueprint)
+        readiness = self._readiness(asked, blueprint, circuit, self._runs(asked, blueprint))
         if not fix:
             return await readiness.look(skip=skip), Fixed(), circuit
+        self._check_whose(asked, blueprint)
         async with self._turn(blueprint, "preflight"):
             return *await readiness.mend(skip=skip, goes=everything), circuit
 
@@ -79,7 +94,8 @@ class Environments:
         async with self._turn(blueprint, "build"):
             ready = self._readiness(asked, blueprint, circuit)
             report = await ready.for_building() if blueprint.preflight else None
-            builder = Builder(self._dock(asked, circuit), self._tools.clock, self._tell(blueprint), self._tools.show)
+            tell, show = self._tell(blueprint.project), self._tools.show
+            builder = Builder(self._dock(asked, circuit), self._tools.clock, tell, show)
             try:
                 built = await builder.run(blueprint, service, no_cache=no_cache, use_existing=use_existing)
             except ArgusError as error:
@@ -91,22 +107,21 @@ class Environments:
         blueprint, circuit = loaded.blueprint, self._tools.circuit(loaded.blueprint)
         circuit.check()  # what cannot begin is not put on record
         async with self._turn(blueprint, "setup"):
-            previous = self._book.of(_key(blueprint))
-            run = Run(
-                blueprint.project, blueprint.folder, self._tools.new_id(), State.SETTING_UP, self._tools.clock.wall()
-            )
-            act = await self._book.begin(SETUP, self._tools.new_id(), run)
+            previous, earlier = self._book.of(_key(blueprint)), self._runs(asked, blueprint)
+            now, new_id = self._tools.clock.wall(), self._tools.new_id
+            run = Run(blueprint.project, blueprint.folder, new_id(), State.SETTING_UP, now, file=asked.place[1])
+            act = await self._book.begin(SETUP, new_id(), run)
             reach(SetupPlace.RECORDED)
             work = SettingUp(
                 loaded,
                 run,
-                previous,
+                earlier,
                 tools=self._tools,
                 book=self._book,
                 dock=self._dock(asked, circuit),
                 address=self._tools.published(asked.shell),
-                readiness=self._readiness(asked, blueprint, circuit, previous=previous),
-                tell=self._tell(blueprint),
+                readiness=self._readiness(asked, blueprint, circuit, earlier),
+                tell=self._tell(blueprint.project),
             )
             try:
                 async with asyncio.timeout(timeout):
@@ -118,7 +133,7 @@ class Environments:
                     self._leftovers.add(run.key, lambda: self._taken_back(work))
                 # Whoever was refused did the earlier run no harm.
                 unharmed = None if work.touched else previous
-                await self._book.end(act, unharmed or replace(run, state=State.FAILED), "failed", _why(error))
+                await self._book.end(act, unharmed or replace(run, state=State.FAILED), "failed", why(error))
                 failure = _failed(error, left, timeout)
                 if failure is error:
                     raise
@@ -136,7 +151,7 @@ class Environments:
             return replace(done, run=up)
 
     async def _taken_back(self, work: SettingUp) -> bool:
-        async with self._turns[work.run.key]:
+        async with self._turns[work.run.folder]:
             now = self._book.of(work.run.key)
             if now is None or now.id != work.run.id:
                 return True  # set up again, or cleaned
@@ -144,71 +159,89 @@ class Environments:
             return not work.is_left
 
     async def clean(self, asked: Asked, *, force: bool) -> Cleanup:
-        """Takes away what it brought up; by force also volumes, and what dead runs of the project left."""
-        blueprint, circuit = await self.circuit(asked)
-        circuit.check()
-        async with self._turn(blueprint, "clean"):
-            dock = self._dock(asked, circuit)
-            run = self._book.of(_key(blueprint))
-            if run is None:
-                leftovers = await orphans.find(dock, blueprint.project, self._witness()) if force else []
-                return await self._remove(dock, blueprint, leftovers, everything)
-            act = await self._book.begin(CLEAN, self._tools.new_id(), replace(run, state=State.CLEANING))
-            try:
-                # Not alive any more, its resources are leftovers like any others; by force all of the project's go.
-                self._book.show(replace(run, state=State.INTERRUPTED))
-                found = await orphans.find(dock, blueprint.project, self._witness())
-                going = found if force else [one for one in found if one.labels.get(RUN) == run.id]
-                goes = everything if force or not run.was_up else but_volumes
-                done = await self._remove(dock, blueprint, going, goes)
-            except BaseException as error:
-                await self._book.end(act, replace(run, state=State.INTERRUPTED), "failed", _why(error))
-                raise
-            state = State.INTERRUPTED if done.failed else State.NONE
-            await self._book.end(act, replace(run, state=state), "failed" if done.failed else "cleaned", {})
+        """Takes away what its file brought up, under whatever name; by force also volumes, and what dead runs left."""
+        known = await self._known(asked)
+        if force:
+            self._check_whose(asked, known.blueprint)
+        known.circuit.check()
+        async with self._turn(known.blueprint, "clean"):
+            dock, done = self._dock(asked, known.circuit), Cleanup()
+            cleaning = Cleaning(self._book, dock, self._witness, functools.partial(self._remove, dock))
+            several = self._runs(asked, known.blueprint)
+            for run in several:
+                done = done.and_(await cleaning.run(run, self._tools.new_id(), force=force))
+            if force and known.blueprint.project not in {run.project for run in several}:
+                done = done.and_(await cleaning.leftovers(known.blueprint.project))
             return done
 
     async def status(self, asked: Asked) -> tuple[Picture, Circuit]:
-        blueprint, circuit = await self.circuit(asked)
-        run = self._book.of(_key(blueprint))
-        return await Looker(self._dock(asked, circuit)).picture(blueprint, run), circuit
+        known = await self._known(asked)
+        looker = Looker(self._dock(asked, known.circuit))
+        return await looker.picture(known.blueprint, known.run, known.problem), known.circuit
 
     async def logs(self, asked: Asked, container: str, lines: int, since: float | None) -> tuple[Made, list[str]]:
-        blueprint, circuit = await self.circuit(asked)
-        run = self._book.of(_key(blueprint))
+        known = await self._known(asked)
         with _in_words():
-            return await Looker(self._dock(asked, circuit)).logs(blueprint, run, container, lines, since)
+            looker = Looker(self._dock(asked, known.circuit))
+            return await looker.logs(known.blueprint, known.run, container, lines, since)
 
     # How it is done.
 
+    async def _known(self, asked: Asked) -> Known:
+        """As its file says; as it is on record where that is gone or wrong by now."""
+        problem = None
+        try:
+            blueprint = (await self.load(asked)).blueprint
+        except ArgusError as error:
+            here = self._book.here(*asked.place)
+            if not here:
+                raise
+            blueprint, problem = runs.recorded(here[0]), error
+        several = self._runs(asked, blueprint)
+        return Known(blueprint, self._tools.circuit(blueprint), several[0] if several else None, problem)
+
+    def _check_whose(self, asked: Asked, blueprint: Blueprint) -> None:
+        """What reaches all of a project's name is not for an agent where that is another's too: it may write any name
+        into its file."""
+        others = self._book.outside(blueprint.project, asked.within) if asked.within else []
+        if others:
+            message = f"a project called {blueprint.project} is also elsewhere: this is not for an agent to decide"
+            raise ArgusError(Code.FORBIDDEN, message, project=blueprint.project, projectPath=asked.within)
+
+    def _runs(self, asked: Asked, blueprint: Blueprint) -> tuple[Run, ...]:
+        """Its own, and those that the same file brought up under another name."""
+        own = self._book.of(_key(blueprint))
+        others = (run for run in self._book.here(*asked.place) if run is not own)
+        return (own, *others) if own else tuple(others)
+
     @contextlib.asynccontextmanager
     async def _turn(self, blueprint: Blueprint, what: str) -> AsyncIterator[None]:
-        lock = self._turns[_key(blueprint)]
+        lock = self._turns[blueprint.folder]
         if lock.locked():
-            self._tell(blueprint)("setup", "waiting_for_turn", {"operation": what})
+            self._tell(blueprint.project)("setup", "waiting_for_turn", {"operation": what})
         async with lock:
             with _in_words():
                 yield
 
-    async def _remove(self, dock: Dock, blueprint: Blueprint, found: list[Resource], goes: Goes) -> Cleanup:
-        tell = self._tell(blueprint)
+    async def _remove(self, dock: Dock, project: str, found: list[Resource], goes: Goes) -> Cleanup:
+        tell = self._tell(project)
 
         def heard(one: Resource, how: str) -> None:
             tell("resilience", "cleanup_resource", {"resourceType": one.kind, "name": one.name, "action": how})
 
-        tell("resilience", "cleanup_start", {"project": blueprint.project})
+        tell("resilience", "cleanup_start", {"project": project})
         done = await orphans.remove(dock, found, goes=goes, heard=heard)
         counts = {"found": len(done.found), "removed": len(done.removed), "failed": len(done.failed)}
-        tell("resilience", "cleanup_end", {"project": blueprint.project, **counts})
+        tell("resilience", "cleanup_end", {"project": project, **counts})
         return done
 
     def _readiness(
-        self, asked: Asked, blueprint: Blueprint, circuit: Circuit, previous: Run | None = None
+        self, asked: Asked, blueprint: Blueprint, circuit: Circuit, earlier: tuple[Run, ...] = ()
     ) -> Readiness:
         return Readiness(
-            blueprint, previous, tools=self._tools, dock=self._dock(asked, circuit), witness=self._witness,
-            remove=lambda found, goes: self._remove(self._dock(asked, circuit), blueprint, found, goes),
-            tell=self._tell(blueprint),
+            blueprint, earlier, tools=self._tools, dock=self._dock(asked, circuit), witness=self._witness,
+            remove=lambda found, goes: self._remove(self._dock(asked, circuit), blueprint.project, found, goes),
+            tell=self._tell(blueprint.project),
         )  # fmt: skip
 
     def _witness(self) -> Witness:
@@ -217,8 +250,8 @@ class Environments:
     def _dock(self, asked: Asked, circuit: Circuit) -> Dock:
         return self._tools.dock(asked.shell, circuit)
 
-    def _tell(self, blueprint: Blueprint) -> Tell:
-        return lambda channel, type, data: self._announcer.tell(channel, type, blueprint.project, data)
+    def _tell(self, project: str) -> Tell:
+        return lambda channel, type, data: self._announcer.tell(channel, type, project, data)
 
 
 @contextlib.contextmanager
@@ -233,12 +266,6 @@ def _in_words() -> Iterator[None]:
 
 def _key(blueprint: Blueprint) -> str:
     return runs.key(blueprint.project, blueprint.folder)
-
-
-def _why(error: BaseException) -> dict[str, Any]:
-    if isinstance(error, ArgusError):
-        return {"code": error.code.value, "message": error.message}
-    return {"message": type(error).__name__}
 
 
 def _failed(error: BaseException, left: str, timeout: float | None) -> BaseException:

@@ -27,6 +27,8 @@ class Picture:
     blueprint: Blueprint
     run: Run | None
     parts: tuple[Seen, ...]
+    config_problem: ArgusError | None = None
+    """Why its file could not be read: this is what is on record."""
     problem: str = ""
     """Why the engine could not be asked: what it has is then not known."""
 
@@ -35,18 +37,19 @@ class Picture:
 class Looker:
     dock: Dock
 
-    async def picture(self, plan: Blueprint, run: Run | None) -> Picture:
+    async def picture(self, plan: Blueprint, run: Run | None, config_problem: ArgusError | None = None) -> Picture:
         names = {
             part.name: run.containers.get(part.name, part.container) if run else part.container for part in plan.parts
         }
+        wanted = of_project(run.project if run else plan.project)
         try:
             # In one question: an engine that is away fails once, however many services there are.
-            found = {one.name: one for one in await self.dock.containers(of_project(plan.project), timeout=_LOOK)}
+            found = {one.name: one for one in await self.dock.containers(wanted, timeout=_LOOK)}
         except (ArgusError, EngineRefused) as error:
             unseen = tuple(Seen(part, names[part.name], None) for part in plan.parts)
-            return Picture(plan, run, unseen, error.message)
+            return Picture(plan, run, unseen, config_problem, error.message)
         seen = (Seen(part, names[part.name], _ours(found.get(names[part.name]), run)) for part in plan.parts)
-        return Picture(plan, run, tuple(seen))
+        return Picture(plan, run, tuple(seen), config_problem)
 
     async def logs(
         self, plan: Blueprint, run: Run | None, wanted: str, lines: int, since: float | None

@@ -29,6 +29,8 @@ class Subject:
     ports: tuple[Wanted, ...]
     disk_threshold: int
     reassign: bool
+    own_networks: frozenset[str] = frozenset()
+    """Of runs that it replaces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,8 @@ class Preflight:
     async def _network(self, subject: Subject, reached: asyncio.Future[None]) -> Check:
         await asyncio.shield(reached)
         found = await self.dock.network(subject.network, timeout=LOOK)
-        if found is None or found.labels.get(PROJECT) == subject.project:
+        is_own = found is None or found.labels.get(PROJECT) == subject.project or found.name in subject.own_networks
+        if found is None or is_own:
             return Check(NETWORK, Verdict.PASS, f"{subject.network} can be made", {"network": subject.network})
         message = f"a network {subject.network} is there already and is not this project's"
         details = {"network": subject.network, "labels": dict(found.labels)}

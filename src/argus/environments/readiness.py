@@ -31,7 +31,7 @@ class Fixed:
 @dataclass(frozen=True, slots=True)
 class Readiness:
     blueprint: Blueprint
-    previous: Run | None
+    earlier: tuple[Run, ...]
     tools: Tools
     dock: Dock
     witness: Callable[[], Witness]
@@ -96,19 +96,20 @@ class Readiness:
 
     def _goes(self, one: Resource) -> bool:
         """Volumes of a setup that was killed half-way go too: nobody had a run in which to put anything there."""
-        never_up = self.previous is not None and not self.previous.was_up and one.labels.get(RUN) == self.previous.id
-        return but_volumes(one) or never_up
+        never_up = {run.id for run in self.earlier if not run.was_up}
+        return but_volumes(one) or one.labels.get(RUN) in never_up
 
     def _subject(self) -> Subject:
         plan = self.blueprint
-        own = {one.actual for one in self.previous.mappings} if self.previous else set()
+        own = {one.actual for run in self.earlier for one in run.mappings}
         ports = tuple(
             Wanted(part.name, wish.host_port)
             for part in plan.parts
             for wish in part.ports
             if wish.host_port and wish.host_port not in own
         )
-        return Subject(plan.project, plan.network, ports, plan.disk_threshold, plan.reassign)
+        networks = frozenset(run.network for run in self.earlier)
+        return Subject(plan.project, plan.network, ports, plan.disk_threshold, plan.reassign, networks)
 
     def _heard(self, check: Check) -> None:
         said = {"name": check.name, "status": check.status.value, "message": check.message}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from argus.environments.blueprint import Blueprint, Part
 from argus.environments.ports import PortMapping
 from argus.store.records import Document, PutDocument
 
@@ -36,6 +37,8 @@ class Run:
     mocks: tuple[str, ...] = ()
     """Those of them that are mocks."""
     mappings: tuple[PortMapping, ...] = ()
+    file: str = ""
+    """That describes it, where it is not the folder's e2e.yaml."""
 
     @property
     def key(self) -> str:
@@ -61,6 +64,7 @@ class Run:
             "containers": dict(self.containers),
             "mocks": list(self.mocks),
             "mappings": [[one.service, one.original, one.actual] for one in self.mappings],
+            "file": self.file,
         }
         return PutDocument(Document(DOMAIN, self.key, data, live=self.state is not State.NONE))
 
@@ -80,7 +84,14 @@ def read(data: Mapping[str, Any]) -> Run:
         dict(data["containers"]),
         tuple(data["mocks"]),
         tuple(PortMapping(*one) for one in data["mappings"]),
+        data.get("file", ""),
     )
+
+
+def recorded(run: Run) -> Blueprint:
+    """As much of an environment as its record tells, where its file cannot be read."""
+    parts = (Part(name, one, "", is_mock=name in run.mocks) for name, one in run.containers.items())
+    return Blueprint(run.project, run.folder, run.network, tuple(parts), is_recorded=True)
 
 
 def taken_over(run: Run, now: float) -> Run:

@@ -44,7 +44,8 @@ class SetUp:
 class SettingUp:
     loaded: Loaded
     run: Run
-    previous: Run | None
+    earlier: tuple[Run, ...]
+    """Of the same file: they are replaced."""
     tools: Tools
     book: Book
     dock: Dock
@@ -66,9 +67,9 @@ class SettingUp:
         report, cleanup = None, Cleanup()
         if self.plan.preflight:
             report, cleanup = await self.readiness.for_setup()
-        await fitting.check(self.plan, self.previous, self.dock)
+        await fitting.check(self.plan, self.earlier, self.dock)
         self.touched = True
-        await self.book.supersede(self.run)
+        await self.book.supersede(self.run, self.earlier)
         cleanup = cleanup.and_(await self._replace())
         reach(SetupPlace.CLEARED)
         try:
@@ -83,12 +84,16 @@ class SettingUp:
 
     async def _replace(self) -> Cleanup:
         """Set up again, an environment replaces its own earlier run, also where leftovers are not cleaned."""
-        if self.previous is None:
-            return Cleanup()
-        found = await self._of_run(self.previous.id)
-        if self.previous.was_up:
-            found = [one for one in found if one.kind != "volume"]  # kept, and no leftovers either
-        return await self.readiness.remove(found, everything) if found else Cleanup()
+        done = Cleanup()
+        for run in self.earlier:
+            found = await self._of_run(run)
+            if run.was_up:
+                found = [one for one in found if one.kind != "volume"]  # kept, and no leftovers either
+            one = await self.readiness.remove(found, everything) if found else Cleanup()
+            if run.key != self.run.key and not one.failed:
+                await self.book.forget(run)
+            done = done.and_(one)
+        return done
 
     # Ports: chosen before anything is made, because what is made refers to them.
 
@@ -139,7 +144,7 @@ class SettingUp:
                 is_lost = error.code is Code.PORT_CONFLICT and self.plan.reassign
                 if not is_lost or attempt == _BINDINGS - 1:
                     raise await self.readiness.with_room(self._named(error)) from None
-                await self.readiness.remove(await self._of_run(self.run.id), but_volumes)
+                await self.readiness.remove(await self._of_run(self.run), but_volumes)
                 self._lose(error.details.get("port"))
         raise AssertionError
 
@@ -164,13 +169,13 @@ class SettingUp:
             return ""
         try:
             async with asyncio.timeout(_TAKE_BACK):
-                done = await self.readiness.remove(await self._of_run(self.run.id), everything)
+                done = await self.readiness.remove(await self._of_run(self.run), everything)
         except Exception as error:  # noqa: BLE001 - whatever it is, the first failure is the one to tell
             self.is_left = True
             return f"what was begun could not be removed: {error}"
         self.is_left = False
         return ", ".join(f"{one.kind} {one.name}: {why}" for one, why in done.failed)
 
-    async def _of_run(self, run: str) -> list[Resource]:
-        found = await orphans.of(self.dock, self.plan.project)
-        return [one for one in found if one.labels.get(RUN) == run]
+    async def _of_run(self, run: Run) -> list[Resource]:
+        found = await orphans.of(self.dock, run.project)
+        return [one for one in found if one.labels.get(RUN) == run.id]

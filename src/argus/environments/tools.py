@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from argus.core.circuit import Circuit
 from argus.core.clock import Clock
 from argus.environments.blueprint import Blueprint
+from argus.environments.e2e.source import NAMES
 from argus.environments.labels import Owner
 from argus.environments.ports import Ports
 from argus.environments.waiting import Http
@@ -32,6 +34,15 @@ class Asked:
     project_path: str
     config_file: str | None
     shell: Shell
+    within: str | None = None
+    """Where the caller has to keep to: an agent, to its project."""
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """The folder of its file, and which file there where that is not the usual one. Known also without the file."""
+        file = os.path.normpath(os.path.join(self.project_path, self.config_file or NAMES[0]))
+        folder, name = os.path.split(file)
+        return folder, "" if name in NAMES else file
 
 
 @dataclass(frozen=True, slots=True)

@@ -196,6 +196,9 @@ class StatusView(Answer):
     port_mappings: list[PortMappingView]
     circuit_breaker: BreakerView
     problem: str | None = Field(description="Why the engine could not be asked")
+    config_problem: dict[str, Any] | None = Field(
+        description="Why the file could not be read: what is on record is shown"
+    )
 
 
 class ContainerLogsView(Answer):
@@ -224,7 +227,8 @@ def _asked(house: House, ask: Environment) -> Asked:
         if caller.role is Role.AGENT and not _is_inside(asked, caller.project):
             message = "an agent uses the environments of its own project"
             raise ArgusError(Code.FORBIDDEN, message, project=caller.project, asked=asked)
-    return Asked(folder, ask.config_file, shell or house.shell)
+    within = os.path.realpath(caller.project or "/nowhere") if caller.role is Role.AGENT else None
+    return Asked(folder, ask.config_file, shell or house.shell, within)
 
 
 def _is_inside(folder: str, project: str | None) -> bool:
@@ -405,7 +409,7 @@ async def status(house: House, ask: Environment) -> StatusView:
     Changes nothing. When the engine cannot be asked, the containers are `unknown` and `problem` says why.
     """
     picture, circuit = await house.environments.status(_asked(house, ask))
-    run = picture.run
+    run, wrong = picture.run, picture.config_problem
     unknown = bool(picture.problem)
     return StatusView(
         project=picture.blueprint.project,
@@ -419,6 +423,7 @@ async def status(house: House, ask: Environment) -> StatusView:
         port_mappings=_mappings(run.mappings) if run else [],
         circuit_breaker=breaker_view(house, circuit),
         problem=house.clean(picture.problem) or None,
+        config_problem=wrong and {"code": wrong.code.value, "message": house.clean(wrong.message)},
     )
 
 
@@ -457,7 +462,7 @@ async def reset_circuit(house: House, ask: Environment) -> BreakerReset:
 
     A closed or half-open one is left as it is, and that is said.
     """
-    _, circuit = await house.environments.circuit(_asked(house, ask))
+    circuit = await house.environments.circuit_to_reset(_asked(house, ask))
     return await reset(house, circuit.name)
 
 
