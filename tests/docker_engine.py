@@ -109,10 +109,12 @@ class Engine:
         return ["nsenter", f"--mount=/proc/{holder.pid}/ns/mnt", "--"]
 
     @contextlib.contextmanager
-    def held(self, port: int) -> Iterator[int]:
+    def held(self, port: int, protocol: str = "tcp") -> Iterator[int]:
         """A program beside it, in its network, has the port meanwhile; its pid."""
+        kind, listen = ("SOCK_STREAM", "s.listen()") if protocol == "tcp" else ("SOCK_DGRAM", "pass")
         words = (
-            f"import socket,signal;s=socket.socket();s.bind(('',{port}));s.listen();print(flush=True);signal.pause()"
+            f"import socket,signal;s=socket.socket(socket.AF_INET,socket.{kind});s.bind(('',{port}));{listen};"
+            "print(flush=True);signal.pause()"
         )
         target = self._nsenter()[1]
         with subprocess.Popen(

@@ -99,7 +99,7 @@ def _is_bound(port: int) -> bool:
 
 
 def take(calls: int) -> dict[str, float]:
-    chooser = Ports(ports.is_free, lambda _: {})
+    chooser = Ports(ports.is_free, lambda *_: {})
     wanted = [Wanted(f"service{port}", port) for port in PORTS]
 
     def once() -> None:

@@ -20,7 +20,7 @@ from argus.environments.e2e.environment import Environment
 from argus.environments.e2e.loading import load, with_ports
 from argus.environments.keeper import Environments
 from argus.environments.labels import Owner
-from argus.environments.planning import plan
+from argus.environments.planning import plan, repeated
 from argus.environments.ports import Occupant, Ports
 from argus.environments.tools import Asked, Loaded, Shell, Tools
 from argus.host import disk, identity, ports
@@ -103,7 +103,7 @@ class Reader:
             moved_to=lambda moved: plan(with_ports(found, moved)),
             file=str(found.file),
             suites=tuple({"id": one.id, "name": one.name, "runner": one.runner} for one in found.suites),
-            warnings=(*found.notices, *(_told(one) for one in found.warnings)),
+            warnings=(*found.notices, *(_told(one) for one in found.warnings), *repeated(found)),
         )
 
     def _read(self, asked: Asked) -> Environment:
@@ -144,5 +144,5 @@ def _published(shell: Shell) -> str:
         return "127.0.0.1"
 
 
-def occupants(wanted: Iterable[int]) -> Mapping[int, Occupant]:
-    return {port: Occupant(one.pid, one.program) for port, one in ports.occupants(wanted).items()}
+def occupants(wanted: Iterable[int], protocol: str = "tcp") -> Mapping[int, Occupant]:
+    return {port: Occupant(one.pid, one.program) for port, one in ports.occupants(wanted, protocol).items()}

@@ -195,3 +195,29 @@ def test_a_second_setup_of_one_environment_waits_for_the_first_and_replaces_it(y
     assert len(ours(docker)["networks"]) == 1
     assert {tuple(actual(one.json).values()) for one in done} == {(13080, 15432)}
     assert len(yard.journal("waiting_for_turn")) == 1
+
+
+def test_ports_that_are_wanted_twice_or_in_the_way_of_each_other_move_as_little_as_they_can(
+    yard: Yard, docker: Engine, stranger: Take
+) -> None:
+    stranger(13080)
+    with docker.held(15402, "udp"):
+        twice = stays("twice", "15000:80", "15000:81", "15100:1", "15100:1")
+        services = [stays("api", "13080:1", "13081:2"), stays("bus", "13082:1"), stays("dns", "15402:53/udp"), twice]
+        shop = yard.project(services=services)
+        assert "twice publishes 15100:1/tcp more than once" in "".join(shop.env("init").json["warnings"])
+        report = shop.env("preflight").json
+        assert [one["port"] for one in taken(report)] == [13080, 15402]
+        assert all(one["pid"] for one in taken(report))
+        done = shop.up()
+    moved = [(one["service"], one["originalPort"], one["actualPort"]) for one in done["portMappings"]]
+    assert moved == [
+        ("api", 13080, 13083),
+        ("api", 13081, 13081),
+        ("bus", 13082, 13082),
+        ("dns", 15402, 15403),
+        ("twice", 15000, 15000),
+        ("twice", 15000, 15001),
+        ("twice", 15100, 15100),
+    ]
+    assert sorted(held(docker)["twice"]) == [15000, 15001, 15100]

@@ -31,6 +31,13 @@ def plan(environment: Environment) -> Blueprint:
     )
 
 
+def repeated(environment: Environment) -> Iterator[str]:
+    """What is said of ports that a service publishes twice in the very same way."""
+    for service in environment.services:
+        for port in dict.fromkeys(one for one in service.ports if service.ports.count(one) > 1):
+            yield f"{service.name} publishes {port} more than once: once is enough"
+
+
 def _build(one: Service) -> Build:
     build = one.build
     if build.dockerfile is None:
@@ -44,7 +51,9 @@ def _service(one: Service) -> Part:
         container=one.container,
         image=one.build.image,
         environment=dict(one.environment),
-        ports=tuple(PortWish(port.container, port.host, port.address, port.protocol) for port in one.ports),
+        ports=tuple(
+            PortWish(port.container, port.host, port.address, port.protocol) for port in dict.fromkeys(one.ports)
+        ),
         mounts=tuple(_mounts(one.mounts)),
         depends_on=one.depends_on,
         health=_health(one),

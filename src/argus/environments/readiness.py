@@ -6,12 +6,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from argus.core.errors import ArgusError, Code
-from argus.environments import orphans, report
+from argus.environments import claims, orphans, report
 from argus.environments.announcing import Tell
 from argus.environments.blueprint import Blueprint
 from argus.environments.labels import RUN, Witness
 from argus.environments.orphans import LOOK, Cleanup, Goes, Resource, but_volumes
-from argus.environments.ports import Wanted
 from argus.environments.preflight import DOCKER, NETWORK, PORTS, Preflight, Subject
 from argus.environments.report import Check, HealthReport, Verdict
 from argus.environments.runs import Run
@@ -102,12 +101,7 @@ class Readiness:
     def _subject(self) -> Subject:
         plan = self.blueprint
         own = {one.actual for run in self.earlier for one in run.mappings}
-        ports = tuple(
-            Wanted(part.name, wish.host_port)
-            for part in plan.parts
-            for wish in part.ports
-            if wish.host_port and wish.host_port not in own
-        )
+        ports = tuple(one for one in claims.of(plan.parts) if one.port not in own)
         networks = frozenset(run.network for run in self.earlier)
         return Subject(plan.project, plan.network, ports, plan.disk_threshold, plan.reassign, networks)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from argus.core.clock import rfc3339
 from argus.core.errors import ArgusError, Code
 from argus.core.failpoints import SetupPlace, reach
-from argus.environments import fitting, orphans
+from argus.environments import claims, fitting, orphans
 from argus.environments.announcing import Tell
 from argus.environments.blueprint import Blueprint
 from argus.environments.book import Book
@@ -52,7 +52,9 @@ class SettingUp:
     address: str
     readiness: Readiness
     tell: Tell
+    wanted: list[Wanted] = field(default_factory=list)
     mappings: list[PortMapping] = field(default_factory=list)
+    """In the order of what is wanted."""
     touched: bool = False
     """Whether anything of the earlier run may be gone by now, or anything of this one be there."""
     is_left: bool = False
@@ -98,8 +100,7 @@ class SettingUp:
     # Ports: chosen before anything is made, because what is made refers to them.
 
     def _take_ports(self) -> None:
-        several = (Wanted(part.name, one.host_port) for part in self.plan.parts for one in part.ports if one.host_port)
-        wanted = list(dict.fromkeys(several))  # TCP and UDP of one port stay together
+        wanted = self.wanted = claims.of(self.plan.parts)
         for port, holder in self.tools.ports.taken(wanted).items():
             for one in wanted:
                 if one.port == port:
@@ -113,19 +114,23 @@ class SettingUp:
         """Another process was quicker. An engine that does not say at which port loses all of them."""
         for place, mapping in enumerate(self.mappings):
             if port in (None, mapping.actual):
-                said = {"service": mapping.service, "port": mapping.actual, **self._holder(mapping).public()}
+                wanted = self.wanted[place]
+                said = {"service": mapping.service, "port": mapping.actual, **self._holder(place).public()}
                 self.tell("resilience", "port_conflict", said)
-                self.mappings[place] = self.tools.ports.another(mapping, within=self.plan.port_range)
+                theirs = {one.port for one in self.wanted}
+                another = self.tools.ports.another(mapping, wanted, within=self.plan.port_range, but=theirs)
+                self.mappings[place] = another
                 self._tell_reassigned(self.mappings[place])
 
-    def _holder(self, mapping: PortMapping) -> Occupant:
-        return self.tools.ports.taken([Wanted(mapping.service, mapping.actual)]).get(mapping.actual, Occupant())
+    def _holder(self, place: int) -> Occupant:
+        actual = self.mappings[place].actual
+        return self.tools.ports.taken([replace(self.wanted[place], port=actual)]).get(actual, Occupant())
 
     def _named(self, error: ArgusError) -> ArgusError:
         """The engine says which port; whose it is and who has it is known here."""
-        for mapping in self.mappings:
+        for place, mapping in enumerate(self.mappings):
             if error.code is Code.PORT_CONFLICT and error.details.get("port") == mapping.actual:
-                return conflict(Wanted(mapping.service, mapping.actual), self._holder(mapping))
+                return conflict(Wanted(mapping.service, mapping.actual), self._holder(place))
         return error
 
     def _tell_reassigned(self, mapping: PortMapping) -> None:
@@ -151,10 +156,11 @@ class SettingUp:
     def _raising(self) -> Raising:
         tools = self.tools
         moved: dict[str, dict[int, int]] = defaultdict(dict)
-        for one in self.mappings:
-            if one.reassigned:
+        for wanted, one in zip(self.wanted, self.mappings, strict=True):
+            if one.reassigned and not wanted.nth:  # whoever names the number means the first of several
                 moved[one.service][one.original] = one.actual
-        plan = self.loaded.moved_to(moved) if moved else self.plan
+        actual = {wanted: one.actual for wanted, one in zip(self.wanted, self.mappings, strict=True)}
+        plan = claims.given(self.loaded.moved_to(moved) if moved else self.plan, self.plan, actual)
         carried = labels(plan.project, self.run.id, tools.me, rfc3339(tools.clock.wall()))
         waiter = Waiter(self.dock, tools.http, tools.clock, self.address, self._waiting)
         return Raising(plan, self.run.id, carried, dock=self.dock, waiter=waiter, clock=tools.clock, tell=self.tell)

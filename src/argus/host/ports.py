@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from argus.core.errors import ArgusError, Code
 from argus.host import socket_table
 
+_KINDS = {"tcp": socket.SOCK_STREAM, "udp": socket.SOCK_DGRAM}
 _ANY = frozenset({"0.0.0.0", "::", "*"})  # noqa: S104 - what listeners on every address show
 _FIRST = 32
 """Handles of a process. Who listens began with that, mostly; one server with thousands of connections would take longer
@@ -67,12 +68,16 @@ def listen(host: str, port: int) -> socket.socket:
     return made
 
 
-def is_free(port: int) -> bool:
+def is_free(port: int, protocol: str = "tcp") -> bool:
     """Whether every address of this machine could be bound to it just now, as an engine that publishes it would."""
+    kind = _KINDS.get(protocol)
+    if kind is None:
+        return True  # nobody is seen in the way: the engine will say
     for family, address in ((socket.AF_INET, "0.0.0.0"), (socket.AF_INET6, "::")):  # noqa: S104 - bound and let go
         try:
-            with socket.socket(family, socket.SOCK_STREAM) as trial:
-                trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            with socket.socket(family, kind) as trial:
+                if kind is socket.SOCK_STREAM:  # which for UDP would be bound beside another
+                    trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 if family is socket.AF_INET6:
                     trial.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
                 trial.bind((address, port))
@@ -83,14 +88,14 @@ def is_free(port: int) -> bool:
     return True
 
 
-def occupants(ports: Iterable[int]) -> dict[int, Listener]:
+def occupants(ports: Iterable[int], protocol: str = "tcp") -> dict[int, Listener]:
     """Who listens on these. By the kernel's own table: looking at every connection of every process takes a hundred
     times as long."""
     wanted = set(ports)
     try:
-        sockets = {one.inode: one for one in socket_table.listening() if one.port in wanted}
+        sockets = {one.inode: one for one in socket_table.listening(protocol) if one.port in wanted}
     except OSError:
-        return {one.port: one for one in listeners() if one.port in wanted}
+        return {one.port: one for one in listeners() if one.port in wanted} if protocol == "tcp" else {}
     found = {one.port: Listener(one.host, one.port, None, "") for one in sockets.values()}
     missing = set(sockets)
     for pid, held in _holdings() if missing else ():

@@ -12,7 +12,8 @@ _SOCK_DIAG = 4
 _BY_FAMILY = 20
 _REQUEST_AND_DUMP = 0x301
 _ERROR, _DONE = 2, 3
-_LISTENING = 1 << 10
+_STATES = {"tcp": (socket.IPPROTO_TCP, 1 << 10), "udp": (socket.IPPROTO_UDP, 1 << 7 | 1 << 1)}
+"""Of a protocol, in which its sockets have a port to themselves: TCP listens, UDP is not connected, or is."""
 _HEADER = struct.Struct("=IHHII")
 _ASK = struct.Struct("=BBxxI48x")
 _SAID = struct.Struct("=BBxx2s2s16s16s12x16xI")
@@ -26,17 +27,17 @@ class Socket:
     inode: int
 
 
-def listening() -> list[Socket]:
-    """Every TCP socket that listens in our network namespace. Raises OSError where nobody can ask."""
-    if not hasattr(socket, "AF_NETLINK"):
-        raise OSError("this system has no netlink")
-    return [one for family in (socket.AF_INET, socket.AF_INET6) for one in _of(family)]
+def listening(protocol: str = "tcp") -> list[Socket]:
+    """Every socket that listens in our network namespace. Raises OSError where nobody can ask."""
+    if not hasattr(socket, "AF_NETLINK") or protocol not in _STATES:
+        raise OSError("this system has no netlink, or no such protocol")
+    return [one for family in (socket.AF_INET, socket.AF_INET6) for one in _of(family, *_STATES[protocol])]
 
 
-def _of(family: int) -> Iterator[Socket]:
+def _of(family: int, protocol: int, states: int) -> Iterator[Socket]:
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _SOCK_DIAG) as link:
         link.settimeout(1.0)
-        body = _ASK.pack(family, socket.IPPROTO_TCP, _LISTENING)
+        body = _ASK.pack(family, protocol, states)
         link.send(_HEADER.pack(_HEADER.size + len(body), _BY_FAMILY, _REQUEST_AND_DUMP, 1, 0) + body)
         while True:
             data = link.recv(_LARGEST)

@@ -13,10 +13,10 @@ from argus.environments.ports import ATTEMPTS, Occupant, PortMapping, Ports, Wan
 
 
 def machine(*taken: int) -> Ports:
-    def occupants(ports: Iterable[int]) -> dict[int, Occupant]:
-        return {port: Occupant(42, "nginx") for port in ports if port in taken}
+    def occupants(ports: Iterable[int], protocol: str) -> dict[int, Occupant]:
+        return {port: Occupant(42, "nginx") for port in ports if port in taken and protocol == "tcp"}
 
-    return Ports(lambda port: port not in taken, occupants)
+    return Ports(lambda port, protocol: port not in taken or protocol != "tcp", occupants)
 
 
 def take(ports: Ports, *wanted: int, within: tuple[int, int] | None = None) -> list[int]:
@@ -36,7 +36,7 @@ def test_a_taken_port_becomes_the_next_free_one():
 
 def test_taken_ports_that_lie_together_are_tried_once_each_and_anew_the_next_time():
     tried: list[int] = []
-    ports = Ports(lambda port: tried.append(port) or port >= 3010, lambda _: {})
+    ports = Ports(lambda port, _: tried.append(port) or port >= 3010, lambda *_: {})
     assert take(ports, *range(3000, 3010)) == [*range(3010, 3020)]
     assert sorted(tried) == [*range(3000, 3020)]
     assert take(ports, 3000) == [3020]
@@ -46,6 +46,19 @@ def test_taken_ports_that_lie_together_are_tried_once_each_and_anew_the_next_tim
 @pytest.mark.req("US4.5")
 def test_who_wants_the_same_free_port_gets_different_ones():
     assert take(machine(), 3000, 3000, 3000) == [3000, 3001, 3002]
+
+
+def test_a_port_that_another_of_them_wants_is_never_chosen_for_one_that_has_to_move():
+    assert take(machine(9651), 9651, 9652, 9653) == [9654, 9652, 9653]
+    assert take(machine(9651, 9653), 9651, 9652, 9653) == [9654, 9652, 9655]
+    assert take(machine(3000), *range(3000, 3200))[:2] == [3200, 3001], "beyond all of them"
+
+
+def test_only_the_protocols_that_are_wanted_are_in_the_way():
+    udp, both = Wanted("dns", 53, ("udp",)), Wanted("dns", 53, ("tcp", "udp"))
+    assert machine(53).take([udp], reassign=True) == [PortMapping("dns", 53, 53)]
+    assert machine(53).taken([udp]) == {}
+    assert machine(53).taken([both]) == {53: Occupant(42, "nginx")}
 
 
 def test_environments_set_up_at_once_never_pick_the_same():
@@ -73,7 +86,9 @@ def test_without_reassigning_a_taken_port_is_a_conflict_that_names_its_holder_an
 def test_a_port_lost_before_it_was_bound_is_replaced():
     ports = machine()
     (mapping,) = ports.take([Wanted("api", 3000)], reassign=True)
-    assert ports.another(mapping) == PortMapping("api", 3000, 3001)
+    wanted = Wanted("api", 3000)
+    assert ports.another(mapping, wanted) == PortMapping("api", 3000, 3001)
+    assert ports.another(mapping, wanted, but=(3000, 3002)).actual == 3003
 
 
 def test_a_range_is_honoured_and_its_end_is_said_with_the_number_tried():
