@@ -291,7 +291,7 @@ class Engine:
         finally:
             connection.close()
 
-    def _import(self, name: str = IMAGE, *command: str) -> None:
+    def _import(self, name: str = IMAGE, *command: str, volume: str = "") -> None:
         """An image from this machine's own busybox: no registry is needed."""
         busybox = shutil.which("busybox", path=self._environ["PATH"])
         assert busybox is not None
@@ -304,12 +304,13 @@ class Engine:
                 tar.addfile(link)
         repository, _, tag = name.partition(":")
         changes = ["ENV PATH=/bin", *([f"CMD {json.dumps(command)}"] if command else [])]
+        changes += [f"VOLUME {volume}"] if volume else []
         query = urlencode({"fromSrc": "-", "repo": repository, "tag": tag, "changes": changes}, doseq=True)
         self._said("POST", f"/images/create?{query}", packed.getvalue())
 
-    def image(self, name: str, *command: str) -> str:
-        """The same with a command of its own."""
-        self._import(name, *command)
+    def image(self, name: str, *command: str, volume: str = "") -> str:
+        """The same with a command of its own, and a place for which it asks for a volume."""
+        self._import(name, *command, volume=volume)
         return name
 
     def create(self, name: str, *command: str, host: dict[str, Any] | None = None, **more: Any) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.yard import NOTHING, SHOP, Project, Yard, leave, ours, stays
+from tests.acceptance.yard import NOTHING, SHOP, Project, Yard, leave, ours, service, stays
 from tests.docker_engine import Engine
 from tests.faults import Injection
 
@@ -203,3 +203,17 @@ def test_leftovers_are_removed_on_demand_also_where_the_look_at_them_is_skipped(
     assert {one["name"] for one in fixed["healthReport"]["checks"]}.isdisjoint({"orphan_resources"})
     assert sorted(one["name"] for one in fixed["fixed"]["removed"]) == ["left-data0", "left-net0", "left0"]
     assert ours(docker) == NOTHING
+
+
+def test_volumes_without_a_name_go_with_their_container_and_are_told_so(yard: Yard, docker: Engine) -> None:
+    docker.image("keeps:1", "sh", "-c", "trap exit TERM; while :; do sleep 600 & wait; done", volume="/kept")
+    shop = yard.project(services=[service("db", "keeps:1", "15432:1", container={"volumes": ["/more", "data:/data"]})])
+    shop.up()
+    mounted = {one["Name"] for one in docker.ask("GET", "/containers/db/json")["Mounts"]}
+    assert len(mounted) == 3
+    for words, kept in (((), {"data"}), (("--force",), set())):
+        gone = shop.env("clean", *words).json
+        removed = {one["name"] for one in gone["removed"] if one["type"] == "volume"}
+        assert removed == (mounted - {"data"} if not words else {"data"})
+        assert {one["name"] for one in gone["found"] if one not in gone["removed"]} == kept
+        assert {one["Name"] for one in docker.ask("GET", "/volumes")["Volumes"] or ()} == kept

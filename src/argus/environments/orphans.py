@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -14,7 +15,8 @@ from argus.host.engine.resources import Dock, Made, Network, Volume
 from argus.host.engine.seam import EngineRefused
 
 Kind = Literal["container", "network", "volume"]
-_IN_ORDER: tuple[tuple[Kind, ...], ...] = (("container",), ("network", "volume"))
+_UNNAMED = re.compile("[0-9a-f]{64}")
+"""What the engine calls a volume that nobody gave a name."""
 _AT_ONCE = 10
 LOOK = 5.0
 _REMOVE = 20.0
@@ -126,12 +128,31 @@ async def remove(dock: Dock, resources: Sequence[Resource], *, goes: Goes, heard
                 heard(resource, "removed")
 
     going = [resource for resource in resources if goes(resource)]
-    for kinds in _IN_ORDER:
-        await _together(one(resource) for resource in going if resource.kind in kinds)
+    await _together(one(resource) for resource in going if resource.kind == "container")
+    gone = await _gone_with(dock, removed, resources)
+    for resource in gone:
+        removed.append(resource)
+        heard(resource, "removed")
+    await _together(one(resource) for resource in going if resource.kind != "container" and resource not in gone)
     for resource in resources:
-        if resource not in going:
+        if resource not in going and resource not in gone:
             heard(resource, "kept")
-    return Cleanup(tuple(resources), tuple(removed), tuple(failed))
+    found = (*resources, *(one for one in gone if one not in resources))
+    return Cleanup(found, tuple(removed), tuple(failed))
+
+
+async def _gone_with(dock: Dock, containers: Sequence[Resource], known: Sequence[Resource]) -> list[Resource]:
+    """The volumes without names that went with their containers. Those that an image asks for carry no label."""
+    by_name = {one.name: one for one in known if one.kind == "volume"}
+    unnamed = {
+        name: by_name.get(name) or Resource("volume", name, name, None, dict(one.labels))
+        for one in containers
+        for name in one.volumes
+        if _UNNAMED.fullmatch(name)
+    }
+    # Only what is seen to be gone is told so: somebody may have mounted one by what it is called.
+    left = {one.name for one in await dock.volumes({}, timeout=LOOK)} if unnamed else set()
+    return [one for name, one in unnamed.items() if name not in left]
 
 
 async def _remove(dock: Dock, resource: Resource) -> None:
