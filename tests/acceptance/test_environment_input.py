@@ -180,3 +180,11 @@ def test_a_network_of_a_stranger_is_left_alone(yard: Yard, docker: Engine, shop:
     assert (error["code"], error["details"]["network"]) == ("NAME_CONFLICT", "theirs")
     assert [one["Name"] for one in docker.ask("GET", "/networks") if one["Name"] == "theirs"] == ["theirs"]
     assert ours(docker) == NOTHING
+
+
+def test_projects_whose_names_differ_in_letters_that_docker_does_not_take_stand_side_by_side(yard: Yard) -> None:
+    networks = {
+        yard.project(name, f"p{n}", services=[stays(f"s{n}", f"1500{n}:1")]).up()["network"]
+        for n, name in enumerate(("商店", "银行"))
+    }
+    assert len(networks) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 
 PATTERN = r"^(?!.*\.\.)[A-Za-z0-9_]([A-Za-z0-9_.:@ +-]{0,98}[A-Za-z0-9_.:@+-])?$"
@@ -14,6 +15,18 @@ def made_of(first: str, *more: str, otherwise: str = "unnamed") -> str:
     """A name out of words that come from anywhere; `otherwise` stands for a first one of which nothing is left."""
     words = [_word(first) or otherwise, *filter(None, map(_word, more))]
     return "-".join(words)[:100].rstrip("-.")
+
+
+def apart(text: str, longest: int = 100, *, otherwise: str = "unnamed", strictly: bool = False) -> str:
+    """The same out of one text, with a piece of its hash where letters were lost: two that differ stay two.
+
+    A blank is no letter, nor is any other mark of ASCII, unless strictly.
+    """
+    made = made_of(text, otherwise=otherwise)
+    if len(text) <= longest and (made == text or (text.isascii() and not strictly)):
+        return made
+    mark = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{made[: longest - 9].rstrip('-.')}-{mark}"
 
 
 def _word(text: str) -> str:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.core.names import PATTERN, check, made_of
+from argus.core.names import PATTERN, apart, check, made_of
 
 
 @pytest.mark.parametrize(
@@ -108,3 +108,18 @@ def test_what_fits_the_schema_is_a_name(name: str):
 def test_words_from_anywhere_make_a_name(parts: list[str]):
     name = made_of(*parts)
     assert check(name) == name
+
+
+def test_names_of_which_letters_are_lost_stay_two():
+    shops = {apart("商店"), apart("银行"), apart("shop"), apart("shopé"), apart("s" * 101), apart("s" * 102)}
+    assert len(shops) == 6
+    assert (apart("shop"), apart("my shop")) == ("shop", "my-shop"), "what can be read is left as it is"
+    assert apart("/run/a/sock", strictly=True) != apart("/run/a-sock", strictly=True)
+    assert apart("\ud800")
+
+
+@given(st.text(max_size=200), st.integers(20, 100), st.booleans())
+def test_a_name_kept_apart_is_a_name_of_the_length_that_is_asked_for(text: str, longest: int, strictly: bool):
+    name = apart(text, longest, strictly=strictly)
+    assert check(name) == name
+    assert len(name) <= longest

@@ -72,7 +72,7 @@ class Environment:
     @property
     def namespace(self) -> str:
         """What the names of made things begin with."""
-        made = names.made_of(self.config.isolation.namespace or self.config.project.name, otherwise="project")
+        made = names.apart(self.config.isolation.namespace or self.config.project.name, otherwise="project")
         return made.lstrip("_") or "project"
 
     @property
