@@ -37,15 +37,15 @@ _READ = 10.0
 """Seconds in which a project's files have to be read: they may lie on a disk that hangs."""
 _NEVER = 1_000_000_000
 _BREAKERS = "docker:"
-"""One for each project's way to its engine. What a project's file says about it is known when that is read."""
+"""One for each project's way to an engine. What a project's file says about it is known when that is read."""
 
 
 def environments(ground: Ground, host: MachineHost, breakers: Breakers, notes: Notes, live: Live) -> Environments:
     reader = Reader(ground)
     home = str(ground.options.home.resolve())
 
-    def circuit(blueprint: Blueprint) -> Circuit:
-        name = f"{_BREAKERS}{names.made_of(blueprint.project)}"
+    def circuit(blueprint: Blueprint, shell: Shell) -> Circuit:
+        name = breaker_name(blueprint.project, shell.environ, os.environ)
         failures = blueprint.breaker_failures if blueprint.breaker else _NEVER
         limits = Limits(failures=failures, reset_after=blueprint.breaker_reset)
         known = breakers.circuits.get(name)
@@ -74,6 +74,21 @@ def environments(ground: Ground, host: MachineHost, breakers: Breakers, notes: N
             show=live.show,
         )
     )
+
+
+def breaker_name(project: str, theirs: Mapping[str, str], own: Mapping[str, str]) -> str:
+    """With the engine behind it where the caller uses another than the daemon itself would: an address that was
+    mistyped once must not close the way to the right one."""
+    name = f"{_BREAKERS}{names.apart(project, 50)}"
+    engine = _engine(theirs)
+    return name if engine in ("", _engine(own)) else f"{name}@{names.apart(engine, 42, strictly=True)}"
+
+
+def _engine(environ: Mapping[str, str]) -> str:
+    try:
+        return str(where.find(environ))
+    except EngineUnavailable:
+        return ""  # no engine, so none can fail
 
 
 def own_shell() -> Shell:

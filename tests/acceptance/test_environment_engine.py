@@ -21,7 +21,7 @@ from tests.docker_engine import IMAGE, Engine
 from tests.faults import Injection
 
 BY_HAND = {"circuitBreaker": {"resetTimeoutMs": 0}}
-AWAY = "unix:///nowhere/docker.sock"
+NOWHERE = "/nowhere/docker.sock"
 
 
 def ask(yard: Yard, project: Project, operation: str, *, host: str = "", **more: Any) -> Reply:
@@ -43,24 +43,51 @@ def children(yard: Yard) -> list[psutil.Process]:
     return psutil.Process(yard.pid).children(recursive=True)
 
 
+class Front:
+    """Where everybody looks for the engine: a link that leads to it, to something else, or to nothing."""
+
+    def __init__(self, path: Path, engine: Engine) -> None:
+        self.path = path
+        self._engine = engine
+        self.lead()
+
+    def lead(self, to: str | Path | None = None) -> None:
+        self.path.unlink(missing_ok=True)
+        self.path.symlink_to(to or self._engine.socket)
+
+
+@pytest.fixture
+def front(docker: Engine, tmp_path: Path) -> Front:
+    return Front(tmp_path / "front.sock", docker)
+
+
+@pytest.fixture
+def yard(resting: Yard, front: Front) -> Yard:
+    resting.env["DOCKER_HOST"] = f"unix://{front.path}"
+    resting.up()
+    return resting
+
+
 @pytest.fixture
 def shop(yard: Yard) -> Project:
     return yard.project(services=[stays("db", "15432:5432")], resilience=BY_HAND)
 
 
 @pytest.fixture
-def away(yard: Yard) -> Project:
-    """Whoever works in this project has no engine, until it is given one."""
-    yard.env["DOCKER_HOST"] = AWAY
+def away(yard: Yard, front: Front) -> Project:
+    """There is no engine."""
+    front.lead(NOWHERE)
     return yard.project(services=[stays("db", "15432:5432")], resilience=BY_HAND)
 
 
 @pytest.mark.req("US1.1", "US1.5", "FR-R02", "SC-R06")
-def test_without_an_engine_building_and_setting_up_say_so_and_looking_answers(yard: Yard, away: Project) -> None:
+def test_without_an_engine_building_and_setting_up_say_so_and_looking_answers(
+    yard: Yard, away: Project, front: Front
+) -> None:
     for operation in ("build", "setup"):
         error = away.refused(operation)
         assert (error["code"], error["category"]) == ("DOCKER_UNAVAILABLE", "infrastructure")
-        assert (error["severity"], error["details"]["address"]) == ("fatal", "/nowhere/docker.sock")
+        assert (error["severity"], error["details"]["address"]) == ("fatal", str(front.path))
         assert checks(error["details"]["healthReport"])["docker_daemon"] == ("fail", "DOCKER_UNAVAILABLE")
     status = away.status
     assert "cannot be reached" in status["problem"]
@@ -109,17 +136,19 @@ def breaker_of(yard: Yard, project: Project) -> dict[str, Any]:
     return next((one for one in known if one["name"] == "docker:shop"), {"failures": 0, "state": "closed"})
 
 
-def opened(yard: Yard, project: Project, times: int = 5) -> None:
+def opened(yard: Yard, project: Project, front: Front, times: int = 5) -> None:
+    front.lead(NOWHERE)
     for _ in range(times):
-        ask(yard, project, "setup", host=AWAY)
+        ask(yard, project, "setup")
+    front.lead()
     assert breaker_of(yard, project)["state"] == "open"
 
 
 @pytest.mark.req("FR-R18", "US6.6")
 def test_an_open_breaker_is_known_to_the_next_daemon_also_before_anybody_asks_about_its_project(
-    yard: Yard, shop: Project
+    yard: Yard, shop: Project, front: Front
 ) -> None:
-    opened(yard, shop)
+    opened(yard, shop, front)
     eventually(lambda: yard.journal("breaker_opened"), "it is on record")
     yard.kill()
     yard.up()
@@ -132,8 +161,8 @@ def test_an_open_breaker_is_known_to_the_next_daemon_also_before_anybody_asks_ab
 
 
 @pytest.mark.req("US6.3", "US6.4", "FR-R21", "FR-R22", "FR-R27", "FR-R28")
-def test_reset_by_hand_one_setup_finds_out_that_the_engine_is_back(yard: Yard, shop: Project) -> None:
-    opened(yard, shop)
+def test_reset_by_hand_one_setup_finds_out_that_the_engine_is_back(yard: Yard, shop: Project, front: Front) -> None:
+    opened(yard, shop, front)
     assert shop.refused("setup")["code"] == "CIRCUIT_OPEN"
     done = shop.env("reset-circuit").json
     assert (done["previousState"], done["currentState"]) == ("open", "half-open")
@@ -150,27 +179,32 @@ def test_reset_by_hand_one_setup_finds_out_that_the_engine_is_back(yard: Yard, s
 
 
 @pytest.mark.req("US6.5", "FR-R22")
-def test_a_probe_that_fails_opens_it_again(yard: Yard, shop: Project) -> None:
-    opened(yard, shop)
+def test_a_probe_that_fails_opens_it_again(yard: Yard, shop: Project, front: Front) -> None:
+    opened(yard, shop, front)
     shop.env("reset-circuit")
-    assert ask(yard, shop, "setup", host=AWAY).error["code"] == "DOCKER_UNAVAILABLE"
+    front.lead(NOWHERE)
+    assert ask(yard, shop, "setup").error["code"] == "DOCKER_UNAVAILABLE"
     found = breaker_of(yard, shop)
     assert (found["state"], found["failures"], len(found["history"])) == ("open", 6, 6)
-    assert ask(yard, shop, "setup", host=AWAY).error["code"] == "CIRCUIT_OPEN"
+    assert ask(yard, shop, "setup").error["code"] == "CIRCUIT_OPEN"
 
 
-def test_a_setup_that_never_reached_the_engine_leaves_the_environment_as_it_was(yard: Yard, shop: Project) -> None:
+def test_a_setup_that_never_reached_the_engine_leaves_the_environment_as_it_was(
+    yard: Yard, shop: Project, front: Front
+) -> None:
     done = shop.up()
-    assert ask(yard, shop, "setup", host=AWAY).error["code"] == "DOCKER_UNAVAILABLE"
+    front.lead(NOWHERE)
+    assert ask(yard, shop, "setup").error["code"] == "DOCKER_UNAVAILABLE"
+    front.lead()
     status = shop.status
     assert (status["state"], status["runId"], status["services"][0]["state"]) == ("up", done["runId"], "running")
     assert shop.env("preflight").json["healthReport"]["overall"] == "healthy"
 
 
-def test_status_and_preflight_are_probes_like_any_other(yard: Yard, shop: Project) -> None:
+def test_status_and_preflight_are_probes_like_any_other(yard: Yard, shop: Project, front: Front) -> None:
     shop.write(project={"name": "shop"}, services=[stays(f"s{n}", f"1500{n}:1") for n in range(4)], resilience=BY_HAND)
     for look in ("status", "preflight_check"):
-        opened(yard, shop)
+        opened(yard, shop, front)
         shop.env("reset-circuit")
         said = ask(yard, shop, look).json
         if look == "status":
@@ -180,19 +214,30 @@ def test_status_and_preflight_are_probes_like_any_other(yard: Yard, shop: Projec
         assert breaker_of(yard, shop)["state"] == "closed"
 
 
-def test_after_its_time_an_open_breaker_lets_the_next_setup_try(yard: Yard) -> None:
+def test_after_its_time_an_open_breaker_lets_the_next_setup_try(yard: Yard, front: Front) -> None:
     settings = {"circuitBreaker": {"failureThreshold": 2, "resetTimeoutMs": 1000}}
     shop = yard.project(services=[stays("db", "15432:5432")], resilience=settings)
-    opened(yard, shop, times=2)
+    opened(yard, shop, front, times=2)
     eventually(lambda: shop.env("setup").code == 0, "it is tried again")
     assert breaker(shop)["state"] == "closed"
+
+
+def test_an_engine_that_is_away_closes_no_way_to_another(yard: Yard, shop: Project) -> None:
+    for _ in range(5):
+        ask(yard, shop, "setup", host=f"unix://{NOWHERE}")
+    error = ask(yard, shop, "setup", host=f"unix://{NOWHERE}").error
+    assert error["code"] == "CIRCUIT_OPEN"
+    assert error["details"]["breaker"].startswith("docker:shop@nowhere-docker.sock-")
+    assert shop.up()["services"][0]["state"] == "running"
+    done = yard.cli("breakers", "reset", error["details"]["breaker"], "--json").json
+    assert (done["previousState"], done["currentState"]) == ("open", "half-open")
 
 
 class Gate:
     """Stands before the engine: counts who comes, and lets nobody through until it is opened."""
 
     def __init__(self, path: Path, engine: Engine) -> None:
-        self.url = f"unix://{path}"
+        self.path = path
         self.come = 0
         self.open = threading.Event()
         self._engine = engine
@@ -242,14 +287,15 @@ def gate(docker: Engine, tmp_path: Path) -> Iterator[Gate]:
 @pytest.mark.fault("CT9")
 @pytest.mark.req("NFR-R04", "FR-R22")
 def test_of_ten_calls_at_once_on_a_half_open_breaker_one_reaches_the_engine(
-    yard: Yard, shop: Project, gate: Gate, injected: Injection
+    yard: Yard, shop: Project, front: Front, gate: Gate, injected: Injection
 ) -> None:
     shop.up()
-    opened(yard, shop)
+    opened(yard, shop, front)
     shop.env("reset-circuit")
+    front.lead(gate.path)
     with ThreadPoolExecutor(10) as callers, injected:
         # Nine of them come back while the first is still on its way.
-        asked = [callers.submit(ask, yard, shop, "logs", host=gate.url, container="db") for _ in range(10)]
+        asked = [callers.submit(ask, yard, shop, "logs", container="db") for _ in range(10)]
         refused = eventually(lambda: (done := [one for one in asked if one.done()])[8:] and done, "nine are refused")
         assert {one.result().error["code"] for one in refused} == {"CIRCUIT_OPEN"}
         assert (len(refused), gate.come) == (9, 1)

@@ -72,11 +72,11 @@ class Environments:
     async def circuit_to_reset(self, asked: Asked) -> Circuit:
         blueprint = (await self.load(asked)).blueprint
         self._check_whose(asked, blueprint)
-        return self._tools.circuit(blueprint)
+        return self._tools.circuit(blueprint, asked.shell)
 
     async def preflight(self, asked: Asked, *, skip: frozenset[str], fix: bool) -> tuple[HealthReport, Fixed, Circuit]:
         blueprint = (await self.load(asked)).blueprint
-        circuit = self._tools.circuit(blueprint)
+        circuit = self._tools.circuit(blueprint, asked.shell)
         readiness = self._readiness(asked, blueprint, circuit, self._runs(asked, blueprint))
         if not fix:
             return await readiness.look(skip=skip), Fixed(), circuit
@@ -89,7 +89,7 @@ class Environments:
     ) -> tuple[list[Built], HealthReport | None]:
         loaded = await self.load(asked)
         blueprint = loaded.blueprint
-        circuit = self._tools.circuit(blueprint)
+        circuit = self._tools.circuit(blueprint, asked.shell)
         circuit.check()
         async with self._turn(blueprint, "build"):
             ready = self._readiness(asked, blueprint, circuit)
@@ -104,7 +104,7 @@ class Environments:
 
     async def setup(self, asked: Asked, *, timeout: float | None) -> SetUp:
         loaded = await self.load(asked)
-        blueprint, circuit = loaded.blueprint, self._tools.circuit(loaded.blueprint)
+        blueprint, circuit = loaded.blueprint, self._tools.circuit(loaded.blueprint, asked.shell)
         circuit.check()  # what cannot begin is not put on record
         async with self._turn(blueprint, "setup"):
             previous, earlier = self._book.of(_key(blueprint)), self._runs(asked, blueprint)
@@ -198,7 +198,7 @@ class Environments:
                 raise
             blueprint, problem = runs.recorded(here[0]), error
         several = self._runs(asked, blueprint)
-        return Known(blueprint, self._tools.circuit(blueprint), several[0] if several else None, problem)
+        return Known(blueprint, self._tools.circuit(blueprint, asked.shell), several[0] if several else None, problem)
 
     def _check_whose(self, asked: Asked, blueprint: Blueprint) -> None:
         """What reaches all of a project's name is not for an agent where that is another's too: it may write any name

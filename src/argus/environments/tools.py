@@ -62,8 +62,8 @@ class Tools:
     notes: Notes
     clock: Clock
     load: Callable[[Asked], Awaitable[Loaded]]
-    circuit: Callable[[Blueprint], Circuit]
-    """The breaker of a project, made when it is first asked for, and on record."""
+    circuit: Callable[[Blueprint, Shell], Circuit]
+    """The breaker of a project's way to this caller's engine, made when it is first asked for, and on record."""
     dock: Callable[[Shell, Circuit], Dock]
     published: Callable[[Shell], str]
     """Where ports are that this caller's engine publishes."""
