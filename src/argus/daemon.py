@@ -155,7 +155,9 @@ async def _live(
         announce(_announcement(house))
         _settle_memory()
         await stopping.wait()
+        environments.stop()
         await serving
+        await environments.stopped()
         with contextlib.suppress(TimeoutError, ArgusError):
             async with asyncio.timeout(0.5):
                 await crew.written()

@@ -151,19 +151,31 @@ def test_a_client_that_goes_away_in_a_build_ends_it(yard: Yard, docker: Engine, 
     assert stands_alone(docker, shop.up())
 
 
-def test_after_a_daemon_was_stopped_in_a_setup_the_next_one_finds_what_it_left(
-    yard: Yard, docker: Engine, shop: Project
-) -> None:
+def test_a_daemon_that_is_stopped_in_a_setup_takes_it_back_first(yard: Yard, docker: Engine, shop: Project) -> None:
     shop.write(project={"name": "shop"}, services=never())
     with yard.events(live="true") as stream:
         setting_up = shop.begin("setup")
         stream.until(lambda one: one.type == "service_waiting", "it waits")
     yard.down()
+    assert ours(docker) == NOTHING
     assert ended(setting_up).code != 0
     yard.up()
-    assert shop.status["state"] in ("interrupted", "failed"), "how far it came with taking back is not promised"
+    assert shop.status["state"] == "failed"
     shop.write(project={"name": "shop"}, services=two())
     assert stands_alone(docker, shop.up())
+
+
+def test_a_clean_ends_the_setups_that_are_under_way(yard: Yard, docker: Engine, shop: Project) -> None:
+    shop.write(project={"name": "shop"}, services=never())
+    with yard.events(live="true") as stream:
+        first = shop.begin("setup")
+        stream.until(lambda one: one.type == "service_waiting", "it waits")
+        second = shop.begin("setup")
+        stream.until(lambda one: one.type == "waiting_for_turn", "the other waits for its turn")
+    assert shop.env("clean").code == 0
+    assert [ended(one).error["code"] for one in (first, second)] == ["CONFLICT", "CONFLICT"]
+    assert ours(docker) == NOTHING
+    assert shop.status["state"] == "none"
 
 
 def test_a_setup_that_is_refused_or_killed_before_it_began_leaves_the_environment_that_stands(

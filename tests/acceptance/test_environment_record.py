@@ -52,3 +52,17 @@ def test_a_project_that_was_renamed_while_up_is_replaced_and_cleaned_as_one(yard
     shop.env("clean", "--force")
     assert ours(docker, "store") == ours(docker, "shop") == NOTHING
     assert ours(docker, "beside")["containers"] == ["side"], "another file of the folder is another environment"
+
+
+def test_a_clean_that_could_not_begin_leaves_the_environment_up(yard: Yard, docker: Engine) -> None:
+    shop = yard.project(services=[DB])
+    run = shop.up()["runId"]
+    docker.freeze()
+    try:
+        assert shop.refused("clean")["code"] == "DOCKER_UNAVAILABLE"
+    finally:
+        docker.thaw()
+    assert (shop.status["state"], shop.status["runId"]) == ("up", run)
+    assert shop.env("preflight").json["healthReport"]["overall"] == "healthy", "it is no leftover either"
+    shop.env("clean", "--force")
+    assert ours(docker) == NOTHING

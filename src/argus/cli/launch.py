@@ -20,7 +20,8 @@ from argus.host.identity import is_alive, send
 from argus.host.launching import NONCE
 
 _READY = 30.0
-_END = 10.0
+_END = 20.0
+"""A setup under way is taken back first, which has ten seconds."""
 
 
 def start_detached(

@@ -18,6 +18,7 @@ from argus.environments.blueprint import Blueprint
 from argus.environments.book import SETUP, Book, why
 from argus.environments.building import Builder, Built
 from argus.environments.cleaning import Cleaning
+from argus.environments.endings import Ending, Endings, to_its_end
 from argus.environments.labels import Witness
 from argus.environments.leftovers import Leftovers
 from argus.environments.looking import Looker, Picture
@@ -29,6 +30,10 @@ from argus.environments.setting_up import SettingUp, SetUp
 from argus.environments.tools import Asked, Loaded, Tools
 from argus.host.engine.resources import Dock, Made
 from argus.host.engine.seam import EngineRefused
+from argus.store.records import Act
+
+_TO_STOP = 10.0
+"""Seconds in which a setup has to be taken back that was under way when Argus was told to stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,7 @@ class Environments:
         self._turns: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._announcer = Announcer(tools.notes, tools.clock)
         self._leftovers = Leftovers()
+        self._endings = Endings()
 
     # The part's own life.
 
@@ -59,6 +65,16 @@ class Environments:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._announcer.run())
             group.create_task(self._leftovers.run())
+
+    def stop(self) -> None:
+        """Setups under way are ended, and take back what they began."""
+        self._endings.stop()
+
+    async def stopped(self) -> None:
+        """No setup is under way any more, or it took too long: the next daemon finds what is left."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_TO_STOP):
+                await self._endings.all_ended()
 
     @property
     def is_idle(self) -> bool:
@@ -106,49 +122,62 @@ class Environments:
         loaded = await self.load(asked)
         blueprint, circuit = loaded.blueprint, self._tools.circuit(loaded.blueprint, asked.shell)
         circuit.check()  # what cannot begin is not put on record
-        async with self._turn(blueprint, "setup"):
-            previous, earlier = self._book.of(_key(blueprint)), self._runs(asked, blueprint)
-            now, new_id = self._tools.clock.wall(), self._tools.new_id
-            run = Run(blueprint.project, blueprint.folder, new_id(), State.SETTING_UP, now, file=asked.place[1])
-            act = await self._book.begin(SETUP, new_id(), run)
-            reach(SetupPlace.RECORDED)
-            work = SettingUp(
-                loaded,
-                run,
-                earlier,
-                tools=self._tools,
-                book=self._book,
-                dock=self._dock(asked, circuit),
-                address=self._tools.published(asked.shell),
-                readiness=self._readiness(asked, blueprint, circuit, earlier),
-                tell=self._tell(blueprint.project),
-            )
-            try:
-                async with asyncio.timeout(timeout):
-                    done = await work.carry_out()
-            except BaseException as error:
-                # Also when the caller went away: what was begun is taken back before anybody else may begin.
-                left = await asyncio.shield(work.take_back())
-                if work.is_left:
-                    self._leftovers.add(run.key, lambda: self._taken_back(work))
-                # Whoever was refused did the earlier run no harm.
-                unharmed = None if work.touched else previous
-                await self._book.end(act, unharmed or replace(run, state=State.FAILED), "failed", why(error))
-                failure = _failed(error, left, timeout)
-                if failure is error:
-                    raise
-                raise failure from error
-            up = replace(
-                run,
-                state=State.UP,
-                network=done.raised.network,
-                containers={one.part.name: one.made.name for one in done.raised.parts},
-                mocks=tuple(one.part.name for one in done.raised.parts if one.part.is_mock),
-                mappings=done.mappings,
-            )
-            await self._book.end(act, up, "up", {"seconds": done.seconds})
-            reach(SetupPlace.DONE)
-            return replace(done, run=up)
+        with self._endings.one(asked.place) as ending:
+            async with self._turn(blueprint, "setup"):
+                ending.check()
+                return await self._set_up(asked, loaded, circuit, ending, timeout)
+
+    async def _set_up(
+        self, asked: Asked, loaded: Loaded, circuit: Circuit, ending: Ending, timeout: float | None
+    ) -> SetUp:
+        blueprint = loaded.blueprint
+        previous, earlier = self._book.of(_key(blueprint)), self._runs(asked, blueprint)
+        now, new_id = self._tools.clock.wall(), self._tools.new_id
+        run = Run(blueprint.project, blueprint.folder, new_id(), State.SETTING_UP, now, file=asked.place[1])
+        act = await self._book.begin(SETUP, new_id(), run)
+        reach(SetupPlace.RECORDED)
+        work = SettingUp(
+            loaded,
+            run,
+            earlier,
+            tools=self._tools,
+            book=self._book,
+            dock=self._dock(asked, circuit),
+            address=self._tools.published(asked.shell),
+            readiness=self._readiness(asked, blueprint, circuit, earlier),
+            tell=self._tell(blueprint.project),
+        )
+        try:
+            async with ending.within(timeout):
+                done = await work.carry_out()
+        except BaseException as error:
+            # Also when the caller went away: what was begun is taken back before anybody else may begin.
+            left = await to_its_end(self._give_up(work, act, previous, error))
+            failure = _failed(error, left, timeout)
+            if failure is error:
+                raise
+            raise failure from error
+        up = replace(
+            run,
+            state=State.UP,
+            network=done.raised.network,
+            containers={one.part.name: one.made.name for one in done.raised.parts},
+            mocks=tuple(one.part.name for one in done.raised.parts if one.part.is_mock),
+            mappings=done.mappings,
+        )
+        await self._book.end(act, up, "up", {"seconds": done.seconds})
+        reach(SetupPlace.DONE)
+        return replace(done, run=up)
+
+    async def _give_up(self, work: SettingUp, act: Act, previous: Run | None, error: BaseException) -> str:
+        """Returns what is left of it, in words."""
+        left = await work.take_back()
+        if work.is_left:
+            self._leftovers.add(work.run.key, lambda: self._taken_back(work))
+        # Whoever was refused did the earlier run no harm.
+        unharmed = None if work.touched else previous
+        await self._book.end(act, unharmed or replace(work.run, state=State.FAILED), "failed", why(error))
+        return left
 
     async def _taken_back(self, work: SettingUp) -> bool:
         async with self._turns[work.run.folder]:
@@ -164,6 +193,7 @@ class Environments:
         if force:
             self._check_whose(asked, known.blueprint)
         known.circuit.check()
+        self._endings.clean(asked.place)
         async with self._turn(known.blueprint, "clean"):
             dock, done = self._dock(asked, known.circuit), Cleanup()
             cleaning = Cleaning(self._book, dock, self._witness, functools.partial(self._remove, dock))

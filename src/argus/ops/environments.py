@@ -376,7 +376,7 @@ async def build(house: House, ask: BuildAsk) -> BuildView:
     errors=(
         *_CONFIG, *_ENGINE, Code.PORT_CONFLICT, Code.PORT_EXHAUSTION, Code.NAME_CONFLICT, Code.IMAGE_NOT_FOUND,
         Code.CONTAINER_CRASH, Code.CONTAINER_OOM, Code.CONTAINER_NOT_FOUND, Code.HEALTH_CHECK_TIMEOUT,
-        Code.STORE_UNAVAILABLE,
+        Code.STORE_UNAVAILABLE, Code.CONFLICT, Code.NO_DAEMON,
     ),
 )  # fmt: skip
 async def setup(house: House, ask: SetupAsk) -> SetupView:
