@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from typing import Any
@@ -21,6 +22,7 @@ from argus.host.engine.together import together
 from argus.host.engine.wire import LARGEST, Answer, Line
 
 _HOLDER = re.compile(r'by container "?([0-9a-f]{12,64})')
+_AGAIN = 0.1
 _SHARED = "container:"
 
 
@@ -82,10 +84,11 @@ class ContainerCalls:
         if not is_name(id):
             return False
         answer = await self._order("DELETE", f"/containers/{id}?force=1&v=1")
-        if answer.status == 409 and b"already in progress" in answer.body:
-            # Whoever waits for us waits for it to be gone.
-            await self._order("POST", f"/containers/{id}/wait?condition=removed")
-            return False
+        while answer.status == 409 and b"already in progress" in answer.body:
+            # Whoever waits for us waits for it to be gone. Asked again and not waited for: a removal that ends before
+            # the engine begins to wait for it is waited for in vain, and one that fails is then ours.
+            await asyncio.sleep(_AGAIN)
+            answer = await self._order("DELETE", f"/containers/{id}?force=1&v=1")
         if answer.status == 404:
             return False
         if answer.status != 204:
