@@ -16,6 +16,7 @@ from argus.core.circuit import Circuit
 from argus.core.clock import Clock
 from argus.core.errors import ArgusError, Code
 from argus.environments.blueprint import Blueprint
+from argus.environments.e2e import hidden
 from argus.environments.e2e.environment import Environment
 from argus.environments.e2e.loading import load, with_ports
 from argus.environments.keeper import Environments
@@ -97,6 +98,8 @@ class Reader:
         except TimeoutError:
             message = f"{asked.project_path} could not be read within {_READ:g} s"
             raise ArgusError(Code.CONFIG_NOT_FOUND, message, projectPath=asked.project_path) from None
+        for secret in hidden.secrets(found):
+            self._ground.redactor.learn(secret)
         return Loaded(
             blueprint=plan(found),
             moved_to=lambda moved: plan(with_ports(found, moved)),
