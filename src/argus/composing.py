@@ -15,6 +15,7 @@ from argus.core.breaker import Limits
 from argus.core.circuit import Circuit
 from argus.core.clock import Clock
 from argus.core.errors import ArgusError, Code
+from argus.environments import circuits
 from argus.environments.blueprint import Blueprint
 from argus.environments.e2e import hidden
 from argus.environments.e2e.environment import Environment
@@ -56,6 +57,7 @@ def environments(ground: Ground, host: MachineHost, breakers: Breakers, notes: N
         return breakers.add(Circuit(name, ground.clock.monotonic, guard.judge, limits))
 
     breakers.makes(_BREAKERS, lambda name: Circuit(name, ground.clock.monotonic, guard.judge))
+    breakers.tells(_BREAKERS, circuits.events)
     return Environments(
         Tools(
             store=ground.store,

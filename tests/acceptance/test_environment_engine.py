@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -21,6 +22,7 @@ from tests.docker_engine import IMAGE, Engine
 from tests.faults import Injection
 
 BY_HAND = {"circuitBreaker": {"resetTimeoutMs": 0}}
+CIRCUIT = ("circuit_open", "circuit_half_open", "circuit_closed")
 AWAY = "unix:///nowhere/docker.sock"
 
 
@@ -63,7 +65,8 @@ def test_without_an_engine_building_and_setting_up_say_so_and_looking_answers(ya
         assert (error["severity"], error["details"]["address"]) == ("fatal", "/nowhere/docker.sock")
         assert checks(error["details"]["healthReport"])["docker_daemon"] == ("fail", "DOCKER_UNAVAILABLE")
     status = away.status
-    assert "cannot be reached" in status["problem"]
+    assert (status["problem"]["code"], status["problem"]["severity"]) == ("DOCKER_UNAVAILABLE", "fatal")
+    assert "start_docker" in status["problem"]["suggestedActions"]
     assert [one["state"] for one in status["services"]] == ["unknown"]
     for words in (("logs", "db"), ("clean", "--force")):
         assert away.refused(*words)["code"] in ("CONTAINER_NOT_FOUND", "DOCKER_UNAVAILABLE")
@@ -95,8 +98,12 @@ def test_the_sixth_call_to_an_engine_that_is_away_does_not_reach_for_it(yard: Ya
     assert (report["healthReport"]["overall"], report["circuitBreakerState"]["state"]) == ("unhealthy", "open")
     assert checks(report["healthReport"])["docker_daemon"] == ("fail", "CIRCUIT_OPEN")
     status = ask(yard, away, "status").json
-    assert (status["circuitBreaker"]["state"], bool(status["circuitBreaker"]["since"])) == ("open", True)
-    assert "not asked just now" in status["problem"]
+    said = status["circuitBreaker"]
+    assert (said["state"], said["failureCount"], len(said["failureHistory"])) == ("open", 5, 5)
+    assert said["lastFailureTime"] == said["failureHistory"][-1]["timestamp"] == said["lastStateTransition"]
+    assert abs(said["lastStateTransition"] / 1000 + said["secondsInState"] - time.time()) < 60
+    assert "cannot be reached" in said["failureHistory"][0]["error"]
+    assert status["problem"]["code"] == "CIRCUIT_OPEN"
     assert breaker_of(yard, away)["failures"] == 5, "what was refused did not reach for it"
     assert len(yard.journal("breaker_opened")) == 1
     eventually(lambda: len(yard.journal("preflight_end")) >= 6, "the last look is on record")
@@ -143,7 +150,12 @@ def test_reset_by_hand_one_setup_finds_out_that_the_engine_is_back(yard: Yard, s
     assert "nothing to reset" in again["message"]
     assert shop.up()["services"][0]["state"] == "running"
     found = breaker(shop)
-    assert (found["state"], found["failures"], found["history"]) == ("closed", 0, [])
+    assert (found["state"], found["failureCount"], found["failureHistory"]) == ("closed", 0, [])
+    assert isinstance(found["lastStateTransition"], int)
+    eventually(
+        lambda: [one.name for one in yard.journal(*CIRCUIT)] == [f"resilience:{one}" for one in CIRCUIT],
+        "its three changes are told",
+    )
     closed = shop.env("reset-circuit").json
     assert (closed["previousState"], closed["currentState"], closed["failureHistory"]) == ("closed", "closed", [])
     assert len(yard.journal("breaker_reset")) == 1
@@ -290,7 +302,7 @@ def test_an_engine_that_dies_in_a_build_is_not_the_dockerfiles_fault(yard: Yard,
         error = ended(building).error
     assert (error["code"], error["severity"]) == ("DOCKER_UNAVAILABLE", "fatal")
     assert "it has begun" in str(error["details"]["output"])
-    assert breaker(shop)["failures"] >= 1
+    assert breaker(shop)["failureCount"] >= 1
     assert children(yard) == []
     docker.start()
     assert shop.up()["services"][0]["state"] == "running"

@@ -63,7 +63,7 @@ def _moved(mappings: list[dict[str, Any]]) -> list[str]:
 
 def _setup(answer: dict[str, Any]) -> Shown:
     parts = [_part(one) for one in (*answer["services"], *answer["mocks"])]
-    lines = [*_moved(answer["portMappings"]), *parts, f"up in {answer['totalDuration']:g} s, run {answer['runId']}"]
+    lines = [*_moved(answer["portMappings"]), *parts, f"up in {answer['totalDuration'] / 1000:.3g} s, run {answer['runId']}"]
     return Shown("\n".join(lines))
 
 
@@ -74,9 +74,9 @@ def _status(answer: dict[str, Any]) -> Shown:
     lines += _moved(answer["portMappings"])
     breaker = answer["circuitBreaker"]
     if breaker["state"] != "closed":
-        lines.append(f"BREAKER {breaker['state']}: {breaker['failures']} failures in a row")
+        lines.append(f"BREAKER {breaker['state']}: {breaker['failureCount']} failures in a row")
     if answer["problem"]:
-        lines.append(f"PROBLEM: {clean(answer['problem'])}")
+        lines.append(f"PROBLEM: {clean(answer['problem']['message'])}")
     well = answer["state"] == "up" and all(one["state"] == "running" for one in (*answer["services"], *answer["mocks"]))
     return Shown("\n".join(lines), 0 if well else 1)
 

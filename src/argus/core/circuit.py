@@ -76,6 +76,7 @@ class Circuit:
     ) -> None:
         self.name = name
         self.limits = limits or Limits()
+        self.began = now()
         self._now = now
         self._judge = judge
         self.changed: Callable[[], None] = lambda: None

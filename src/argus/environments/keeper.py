@@ -26,6 +26,7 @@ from argus.environments.report import HealthReport
 from argus.environments.runs import Run, State
 from argus.environments.setting_up import SettingUp, SetUp
 from argus.environments.tools import Asked, Loaded, Tools
+from argus.host.engine import refusals
 from argus.host.engine.resources import Dock, Made
 from argus.host.engine.seam import EngineRefused
 from argus.store.records import Act, CloseAct, OpenAct
@@ -251,12 +252,10 @@ class Environments:
 
 @contextlib.contextmanager
 def _in_words() -> Iterator[None]:
-    """An engine that was asked and did not do it is an error with a code, whatever it was about."""
     try:
         yield
     except EngineRefused as refused:
-        message = f"the Docker engine refused: {refused}"
-        raise ArgusError(Code.DOCKER_REFUSED, message, said=str(refused), status=refused.status) from None
+        raise refusals.in_words(refused) from None
 
 
 def _key(blueprint: Blueprint) -> str:

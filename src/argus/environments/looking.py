@@ -8,6 +8,7 @@ from argus.core.errors import ArgusError, Code
 from argus.environments.blueprint import Blueprint, Part
 from argus.environments.labels import RUN, of_project
 from argus.environments.runs import Run
+from argus.host.engine import refusals
 from argus.host.engine.resources import Dock, Made
 from argus.host.engine.seam import EngineRefused
 
@@ -27,7 +28,7 @@ class Picture:
     blueprint: Blueprint
     run: Run | None
     parts: tuple[Seen, ...]
-    problem: str = ""
+    problem: ArgusError | None = None
     """Why the engine could not be asked: what it has is then not known."""
 
 
@@ -44,7 +45,7 @@ class Looker:
             found = {one.name: one for one in await self.dock.containers(of_project(plan.project), timeout=_LOOK)}
         except (ArgusError, EngineRefused) as error:
             unseen = tuple(Seen(part, names[part.name], None) for part in plan.parts)
-            return Picture(plan, run, unseen, error.message)
+            return Picture(plan, run, unseen, refusals.in_words(error))
         seen = (Seen(part, names[part.name], _ours(found.get(names[part.name]), run)) for part in plan.parts)
         return Picture(plan, run, tuple(seen))
 

@@ -34,6 +34,7 @@ class Resource:
         return {
             "type": self.kind,
             "name": self.name,
+            "id": self.id,
             "createdAt": rfc3339(self.created) if self.created is not None else None,
             "project": self.labels.get(PROJECT),
             "runId": self.labels.get(RUN),
@@ -60,12 +61,14 @@ class Cleanup:
     found: tuple[Resource, ...] = ()
     removed: tuple[Resource, ...] = ()
     failed: tuple[tuple[Resource, str], ...] = ()
+    seconds: float = 0.0
 
     def public(self) -> dict[str, Any]:
         return {
             "found": [one.public() for one in self.found],
             "removed": [one.public() for one in self.removed],
             "failed": [{**one.public(), "error": why} for one, why in self.failed],
+            "duration": round(self.seconds * 1000, 1),
         }
 
     def raise_failures(self) -> None:
@@ -107,6 +110,8 @@ async def remove(dock: Dock, resources: Sequence[Resource], *, goes: Goes, heard
 
     `heard` is told of each: `removed`, `kept`, or why it failed. An engine that is away raises: nothing more can go.
     """
+    now = asyncio.get_running_loop().time
+    began = now()
     removed: list[Resource] = []
     failed: list[tuple[Resource, str]] = []
     turns = asyncio.Semaphore(_AT_ONCE)
@@ -128,7 +133,7 @@ async def remove(dock: Dock, resources: Sequence[Resource], *, goes: Goes, heard
     for resource in resources:
         if resource not in going:
             heard(resource, "kept")
-    return Cleanup(tuple(resources), tuple(removed), tuple(failed))
+    return Cleanup(tuple(resources), tuple(removed), tuple(failed), now() - began)
 
 
 async def _remove(dock: Dock, resource: Resource) -> None:

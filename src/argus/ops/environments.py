@@ -17,8 +17,8 @@ from argus.environments.raising import Up
 from argus.environments.report import HealthReport, Overall, Verdict
 from argus.environments.tools import Asked, Shell
 from argus.host.engine.resources import Binding
-from argus.ops.breakers import BreakerReset, BreakerView, breaker_view, reset
 from argus.ops.caller import Role, Scope
+from argus.ops.circuits import CircuitReset, CircuitView, ProblemView, circuit_view, problem_view, reset
 from argus.ops.house import House
 from argus.ops.operation import CLI_FOLDER, CLI_SHELL, Answer, Ask, operation
 from argus.schema import PositiveDuration
@@ -105,6 +105,7 @@ class HealthReportView(Answer):
 class ResourceView(Answer):
     type: str = Field(description="container, network or volume")
     name: str
+    id: str = Field(description="A volume has none but its name")
     created_at: str | None
     project: str | None
     run_id: str | None
@@ -118,6 +119,7 @@ class CleanupView(Answer):
     found: list[ResourceView]
     removed: list[ResourceView]
     failed: list[FailedView]
+    duration: float = Field(description="Milliseconds")
 
 
 class PortMappingView(Answer):
@@ -163,7 +165,7 @@ class BuiltView(Answer):
     service: str
     image: str
     id: str
-    duration: float = Field(description="Seconds")
+    duration: float = Field(description="Milliseconds")
     existed: bool
 
 
@@ -181,7 +183,7 @@ class SetupView(Answer):
     port_mappings: list[PortMappingView]
     network_verification: dict[str, Any] | None
     orphan_cleanup: CleanupView
-    total_duration: float = Field(description="Seconds")
+    total_duration: float = Field(description="Milliseconds")
 
 
 class StatusView(Answer):
@@ -194,8 +196,8 @@ class StatusView(Answer):
     services: list[PartView]
     mocks: list[PartView]
     port_mappings: list[PortMappingView]
-    circuit_breaker: BreakerView
-    problem: str | None = Field(description="Why the engine could not be asked")
+    circuit_breaker: CircuitView
+    problem: ProblemView | None = Field(description="Why the engine could not be asked")
 
 
 class ContainerLogsView(Answer):
@@ -206,7 +208,7 @@ class ContainerLogsView(Answer):
 
 class PreflightView(Answer):
     health_report: HealthReportView
-    circuit_breaker_state: BreakerView
+    circuit_breaker_state: CircuitView
     auto_fix_applied: bool
     fixed: CleanupView
     found: HealthReportView | None = Field(description="What was seen before anything was mended")
@@ -232,6 +234,10 @@ def _is_inside(folder: str, project: str | None) -> bool:
     return own is not None and (folder == own or folder.startswith(own.rstrip("/") + "/"))
 
 
+def _milliseconds(seconds: float) -> float:
+    return round(seconds * 1000, 1)
+
+
 def _report(found: HealthReport) -> HealthReportView:
     return HealthReportView.model_validate(found.public())
 
@@ -245,6 +251,7 @@ def _cleanup(house: House, done: Cleanup) -> CleanupView:
         found=[_resource(one) for one in done.found],
         removed=[_resource(one) for one in done.removed],
         failed=[FailedView.model_validate({**one.public(), "error": house.clean(why)}) for one, why in done.failed],
+        duration=_milliseconds(done.seconds),
     )
 
 
@@ -339,7 +346,7 @@ async def preflight_check(house: House, ask: PreflightAsk) -> PreflightView:
     cleanup = fixed.cleanup or Cleanup()
     return PreflightView(
         health_report=_report(report),
-        circuit_breaker_state=breaker_view(house, circuit),
+        circuit_breaker_state=circuit_view(house, circuit),
         auto_fix_applied=bool(cleanup.removed),
         fixed=_cleanup(house, cleanup),
         found=_report(fixed.before) if fixed.before else None,
@@ -360,7 +367,9 @@ async def build(house: House, ask: BuildAsk) -> BuildView:
         _asked(house, ask), service=ask.service, no_cache=ask.no_cache, use_existing=ask.use_existing
     )
     images = [
-        BuiltView(service=one.service, image=one.image, id=one.id, duration=one.seconds, existed=one.existed)
+        BuiltView(
+            service=one.service, image=one.image, id=one.id, duration=_milliseconds(one.seconds), existed=one.existed
+        )
         for one in built
     ]
     return BuildView(images=images, preflight=_report(report) if report else None)
@@ -391,7 +400,7 @@ async def setup(house: House, ask: SetupAsk) -> SetupView:
         port_mappings=_mappings(done.mappings),
         network_verification=None,
         orphan_cleanup=_cleanup(house, done.cleanup),
-        total_duration=done.seconds,
+        total_duration=_milliseconds(done.seconds),
     )
 
 
@@ -406,7 +415,7 @@ async def status(house: House, ask: Environment) -> StatusView:
     """
     picture, circuit = await house.environments.status(_asked(house, ask))
     run = picture.run
-    unknown = bool(picture.problem)
+    unknown = picture.problem is not None
     return StatusView(
         project=picture.blueprint.project,
         folder=picture.blueprint.folder,
@@ -417,8 +426,8 @@ async def status(house: House, ask: Environment) -> StatusView:
         services=[_part(one, unknown=unknown) for one in picture.parts if not one.part.is_mock],
         mocks=[_part(one, unknown=unknown) for one in picture.parts if one.part.is_mock],
         port_mappings=_mappings(run.mappings) if run else [],
-        circuit_breaker=breaker_view(house, circuit),
-        problem=house.clean(picture.problem) or None,
+        circuit_breaker=circuit_view(house, circuit),
+        problem=problem_view(house, picture.problem) if picture.problem else None,
     )
 
 
@@ -452,13 +461,13 @@ async def clean(house: House, ask: CleanAsk) -> CleanupView:
     "environments.reset_circuit", "POST /api/environments/reset_circuit", verb="env reset-circuit",
     tool="argus_reset_circuit", scope=Scope.ENVIRONMENT, errors=_CONFIG,
 )  # fmt: skip
-async def reset_circuit(house: House, ask: Environment) -> BreakerReset:
+async def reset_circuit(house: House, ask: Environment) -> CircuitReset:
     """Lets one call through a project's open circuit breaker; it closes when that succeeds.
 
     A closed or half-open one is left as it is, and that is said.
     """
     _, circuit = await house.environments.circuit(_asked(house, ask))
-    return await reset(house, circuit.name)
+    return await reset(house, circuit)
 
 
 OPERATIONS = (init, preflight_check, build, setup, status, logs, clean, reset_circuit)

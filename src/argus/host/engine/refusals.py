@@ -27,6 +27,14 @@ _NO_IMAGE = re.compile(r"no such image", re.IGNORECASE)
 _LONGEST = 500
 
 
+def in_words(error: ArgusError | EngineRefused) -> ArgusError:
+    """An engine that was asked and did not do it is an error with a code, whatever it was about."""
+    if isinstance(error, ArgusError):
+        return error
+    message = f"the Docker engine refused: {error}"
+    return ArgusError(Code.DOCKER_REFUSED, message, said=str(error), status=error.status)
+
+
 def said(answer: Answer) -> str:
     try:
         words = json.loads(answer.body)["message"]
