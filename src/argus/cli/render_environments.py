@@ -63,7 +63,11 @@ def _moved(mappings: list[dict[str, Any]]) -> list[str]:
 
 def _setup(answer: dict[str, Any]) -> Shown:
     parts = [_part(one) for one in (*answer["services"], *answer["mocks"])]
-    lines = [*_moved(answer["portMappings"]), *parts, f"up in {answer['totalDuration'] / 1000:.3g} s, run {answer['runId']}"]
+    lines = [
+        *_moved(answer["portMappings"]),
+        *parts,
+        f"up in {answer['totalDuration'] / 1000:.3g} s, run {answer['runId']}",
+    ]
     return Shown("\n".join(lines))
 
 
