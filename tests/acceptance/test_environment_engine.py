@@ -141,7 +141,8 @@ def test_an_open_breaker_is_known_to_the_next_daemon_also_before_anybody_asks_ab
 @pytest.mark.req("US6.3", "US6.4", "FR-R21", "FR-R22", "FR-R27", "FR-R28")
 def test_reset_by_hand_one_setup_finds_out_that_the_engine_is_back(yard: Yard, shop: Project) -> None:
     opened(yard, shop)
-    assert shop.refused("setup")["code"] == "CIRCUIT_OPEN"
+    refused = shop.refused("setup")
+    assert (refused["code"], refused["suggestedActions"]) == ("CIRCUIT_OPEN", ["reset_circuit", "fix_cause"])
     done = shop.env("reset-circuit").json
     assert (done["previousState"], done["currentState"]) == ("open", "half-open")
     assert [one["code"] for one in done["failureHistory"]] == ["DOCKER_UNAVAILABLE"] * 5
@@ -338,6 +339,7 @@ def test_an_engine_that_dies_in_a_setup_is_told_and_when_it_is_back_setup_works(
         error = ended(setting_up).error
         assert (error["code"], error["severity"]) == ("DOCKER_UNAVAILABLE", "fatal")
         assert "could not be removed" in error["details"]["leftBehind"]
+        assert {one["service"]: one["state"] for one in error["details"]["services"]}["db"] == "ready"
         assert shop.status["state"] == "failed"
         docker.start()
         shop.write(project={"name": "shop"}, services=[stays("db", "15432:5432")])

@@ -104,9 +104,16 @@ def test_health_that_never_comes_says_what_was_last_seen(yard: Yard, docker: Eng
 def test_a_setup_that_may_not_take_that_long_is_taken_back(yard: Yard, docker: Engine, shop: Project) -> None:
     never = web("api", "13080:8080")
     never["container"]["healthcheck"] |= {"path": "/nothing"}
-    shop.write(project={"name": "shop"}, services=[never, stays("db", "15432:5432")])
+    tests = stays("tests", "15433:5432", dependsOn=["db", "api"])
+    shop.write(project={"name": "shop"}, services=[never, stays("db", "15432:5432"), tests])
     error = shop.refused("setup", "--timeout", "3s")
     assert (error["code"], error["details"]["timeoutSeconds"]) == ("HEALTH_CHECK_TIMEOUT", 3)
+    assert (error["details"]["notReady"], error["details"]["logs"]) == (["api", "tests"], {"api": []})
+    api, db, tests = error["details"]["services"]
+    assert (api["state"], "404" in api["waitingFor"]) == ("started", True)
+    assert (db["state"], db["waitingFor"]) == ("ready", None)
+    assert (tests["state"], tests["waitingFor"]) == ("waiting", "api")
+    assert "404" in error["message"]
     assert ours(docker) == NOTHING
 
 

@@ -12,7 +12,7 @@ from argus.host.engine.building import Lines, command
 from argus.host.engine.guard import judge
 from argus.host.engine.names import is_image
 from argus.host.engine.printed import MOST, Printed
-from argus.host.engine.refusals import refusal
+from argus.host.engine.refusals import full, refusal
 from argus.host.engine.resources import Binding, Building, HealthCheck, Making, Mount
 from argus.host.engine.seam import EngineRefused, EngineUnavailable
 from argus.host.engine.wire import Answer
@@ -231,3 +231,34 @@ def test_a_build_is_told_nothing_that_it_could_take_for_an_option(tmp_path):
     for dockerfile, context in (("Dockerfile", "/x"), ("/x/Dockerfile", "-")):
         with pytest.raises(ValueError, match="absolute"):
             command(Building("web:1", dockerfile, context), environ)
+
+
+@pytest.mark.parametrize(
+    ("printed", "why"),
+    [
+        pytest.param("Step 1/2\nreturned a non-zero code: 3\n", "returned a non-zero code: 3", id="the-last-line"),
+        pytest.param(
+            "ERROR: BuildKit is enabled but the buildx component is missing or broken.\n"
+            "       Install the buildx component to build images with BuildKit:\n"
+            "       https://docs.docker.com/go/buildx/\n",
+            "ERROR: BuildKit is enabled but the buildx component is missing or broken.",
+            id="not-only-where-to-read-more",
+        ),
+        pytest.param(
+            "ERROR: failed to solve: exit code: 1\n\nView build details: docker-desktop://x/y\n",
+            "ERROR: failed to solve: exit code: 1",
+            id="not-where-to-look-at-it",
+        ),
+        pytest.param("https://only.example/\n", "https://only.example/", id="unless-there-is-nothing-else"),
+    ],
+)
+def test_why_a_build_failed_is_said_by_the_line_that_says_it(printed: str, why: str):
+    lines = Lines(lambda line: None)
+    lines.take(printed.encode())
+    assert lines.why == why
+
+
+def test_a_full_disk_is_told_by_the_line_that_says_so():
+    error = full("DEPRECATED: The legacy builder is deprecated\nStep 1/2\ndd: /big: No space left on device\n")
+    assert error is not None
+    assert error.message == "the Docker engine has no space left: dd: /big: No space left on device"

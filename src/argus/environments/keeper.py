@@ -11,7 +11,7 @@ from typing import Any
 
 from argus.core.circuit import Circuit
 from argus.core.clock import stamp
-from argus.core.errors import ArgusError, Code
+from argus.core.errors import ArgusError
 from argus.core.failpoints import SetupPlace, reach
 from argus.environments import orphans, runs
 from argus.environments.announcing import Announcer, Tell
@@ -129,13 +129,14 @@ class Environments:
                     done = await work.carry_out()
             except BaseException as error:
                 # Also when the caller went away: what was begun is taken back before anybody else may begin.
-                left = await asyncio.shield(work.take_back())
+                failure, left = await asyncio.shield(work.end(error, timeout))
                 if work.is_left:
                     self._leftovers.add(run.key, lambda: self._taken_back(work))
                 # An engine that was away did the earlier run no harm.
                 unharmed = None if work.touched else previous
-                await self._end(act, unharmed or replace(run, state=State.FAILED), "failed", _why(error))
-                failure = _failed(error, left, timeout)
+                await self._end(act, unharmed or replace(run, state=State.FAILED), "failed", _why(failure))
+                if left and isinstance(failure, ArgusError):
+                    failure = failure.adding(leftBehind=left)
                 if failure is error:
                     raise
                 raise failure from error
@@ -266,11 +267,3 @@ def _why(error: BaseException) -> dict[str, Any]:
     if isinstance(error, ArgusError):
         return {"code": error.code.value, "message": error.message}
     return {"message": type(error).__name__}
-
-
-def _failed(error: BaseException, left: str, timeout: float | None) -> BaseException:
-    if isinstance(error, TimeoutError):
-        error = ArgusError(Code.HEALTH_CHECK_TIMEOUT, f"not up within {timeout:g} s", timeoutSeconds=timeout)
-    if left and isinstance(error, ArgusError):
-        return ArgusError(error.code, error.message, **{**error.details, "leftBehind": left})
-    return error

@@ -58,6 +58,8 @@ class Looker:
         if made is None:
             known = sorted({*containers, *containers.values()})
             message = f"there is no container {wanted!r} in this environment" + ("" if run else ", which is not up")
+            if name:
+                message = f"the container {name} of this environment is not there any more: somebody removed it"
             raise ArgusError(Code.CONTAINER_NOT_FOUND, message, container=wanted, known=known)
         return made, await self.dock.logs(made.id, lines, since, timeout=_LOGS)
 

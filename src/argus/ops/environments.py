@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from argus.core.clock import rfc3339
-from argus.core.errors import ArgusError, Code, Severity
+from argus.core.errors import IN_ENVIRONMENTS, ArgusError, Code, Severity
 from argus.environments.looking import Seen
 from argus.environments.orphans import Cleanup, Resource
 from argus.environments.ports import PortMapping
@@ -470,4 +471,5 @@ async def reset_circuit(house: House, ask: Environment) -> CircuitReset:
     return await reset(house, circuit)
 
 
-OPERATIONS = (init, preflight_check, build, setup, status, logs, clean, reset_circuit)
+_ALL = (init, preflight_check, build, setup, status, logs, clean, reset_circuit)
+OPERATIONS = tuple(replace(one, advice=IN_ENVIRONMENTS) for one in _ALL)

@@ -35,6 +35,8 @@ _MOST = 64 * 1024
 """Characters of them all."""
 _RESERVE = 5.0
 """Seconds of the deadline that are kept to find out whether the engine or the build was at fault."""
+_ELSEWHERE = re.compile(r"\s*(?:https?://\S*$|View build details:)")
+_WRONG = re.compile(r"\s*error\b", re.IGNORECASE)
 _LOST = re.compile(r"(?:ERROR: |error: )*(?:Cannot connect to the Docker daemon|error during connect|unexpected EOF$)")
 """The command's own last line; what a step of the build prints is never the last."""
 
@@ -77,7 +79,7 @@ class DockerDock(ThingCalls):
 
     async def _outcome(self, building: Building, ran: Ran, lines: Lines) -> str:
         last, output = lines.last, lines.output
-        problem = ran.problem or f"the build failed: {last or f'exit code {ran.exit_code}'}"
+        problem = ran.problem or f"the build failed: {lines.why or f'exit code {ran.exit_code}'}"
         if ran.exit_code == 0:
             image = await self.image(building.tag)
             if image is not None:
@@ -111,6 +113,13 @@ class Lines:
         self._told: deque[str] = deque(maxlen=_LINES)
         self.last = ""
         """The last one that says anything."""
+
+    @property
+    def why(self) -> str:
+        """The last one that says anything, unless it only says where to read more of it."""
+        if not _ELSEWHERE.match(self.last):
+            return self.last
+        return next((line for line in reversed(self._told) if _WRONG.match(line)), self.last)
 
     @property
     def output(self) -> str:

@@ -70,9 +70,10 @@ def refusal(answer: Answer, *, container: str = "", image: str = "") -> Exceptio
 
 
 def full(words: str) -> ArgusError | None:
-    if _FULL in words.lower():
-        return ArgusError(Code.DISK_SPACE_LOW, f"the Docker engine has no space left: {words[:_LONGEST]}", said=words)
-    return None
+    said = next((line.strip() for line in words.splitlines() if _FULL in line.lower()), "")
+    if not said:
+        return None
+    return ArgusError(Code.DISK_SPACE_LOW, f"the Docker engine has no space left: {said[:_LONGEST]}", said=words)
 
 
 def taken(words: str) -> ArgusError | None:
