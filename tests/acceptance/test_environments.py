@@ -167,13 +167,14 @@ def test_an_image_that_is_not_there_says_so(yard: Yard, docker: Engine) -> None:
     assert ours(docker) == NOTHING
 
 
-def test_a_build_that_fails_carries_its_output_and_opens_no_breaker(yard: Yard) -> None:
+def test_a_build_that_fails_carries_its_output_and_opens_no_breaker(yard: Yard, docker: Engine) -> None:
     shop = yard.project(services=[service("api", "broken:1", "13080:1")])
     (shop.folder / "Dockerfile").write_text(f"FROM {IMAGE}\nRUN echo the compiler says no; exit 3\n")
     for _ in range(6):
         error = shop.refused("build")
         assert error["code"] == "BUILD_FAILED"
     assert "the compiler says no" in str(error["details"]["output"])
+    assert docker.ask("GET", "/containers/json?all=1") == [], "its steps do not fill the disk"
     assert shop.status["circuitBreaker"]["state"] == "closed"
 
 

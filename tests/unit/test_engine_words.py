@@ -223,6 +223,7 @@ def test_a_build_is_told_nothing_that_it_could_take_for_an_option(tmp_path):
         "--tag=web:1",
         "--build-arg=--rm=-f",
         "--label=-l=a=b",
+        "--force-rm",
         "--no-cache",
         "/x",
     ]

@@ -208,7 +208,7 @@ ACTIONS: dict[str, str] = {
     "remove_by_hand": "Look at the named resource and remove it by hand.",
     "rename": "Choose another name.",
     "report_bug": "Report it with the daemon's log; this should not happen.",
-    "reset_circuit": "When the cause is mended, let a probe through: argus env reset-circuit, argus breakers reset NAME.",
+    "reset_circuit": "When the cause is mended, let a probe through: argus env reset-circuit or argus breakers reset.",
     "restart_service": "Ask for a restart through the gates: argus services restart NAME.",
     "retry_clean": "Clean again.",
     "retry_later": "Try again a little later.",

@@ -163,6 +163,8 @@ def command(building: Building, environ: Mapping[str, str]) -> list[str]:
         f"--tag={checked_image(building.tag)}",
         *(f"--build-arg={name}={value}" for name, value in building.args.items()),
         *(f"--label={name}={value}" for name, value in building.labels.items()),
+        # Without BuildKit every step is a container, and that of a failed one would stay. BuildKit takes no notice.
+        "--force-rm",
         *(["--no-cache"] if building.no_cache else []),
         building.context,
     ]
