@@ -187,3 +187,10 @@ def test_a_network_of_a_stranger_is_left_alone(yard: Yard, docker: Engine, shop:
     assert (error["code"], error["details"]["network"]) == ("NAME_CONFLICT", "theirs")
     assert [one["Name"] for one in docker.ask("GET", "/networks") if one["Name"] == "theirs"] == ["theirs"]
     assert ours(docker) == NOTHING
+
+
+def test_health_is_asked_where_the_port_is_published(yard: Yard, shop: Project) -> None:
+    services = [web("four", "127.0.0.9:13080:8080"), web("six", "[::1]:13081:8080")]
+    shop.write(project={"name": "shop"}, services=services)
+    done = shop.up("--timeout", "40s")
+    assert [one["ports"][0]["host"] for one in done["services"]] == ["127.0.0.9", "::1"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -71,18 +72,22 @@ class Waiter:
                 if ready
                 else f"its own health check says {made.health}: {made.health_output.strip()[:200]}".rstrip(": ")
             )
-        host, port = self._where(part.health, made)
+        host, port = self._where(part, part.health, made)
         try:
+            host = f"[{host}]" if ":" in host else host
             request = HttpRequest(f"http://{host}:{port}{part.health.path}")
             answer = await self.http(request, timeout=part.health.timeout)
         except ProbeFailed as failed:
             return f"{part.health.path} on {host}:{port}: {failed.detail}"
         return "" if answer.status < 400 else f"{part.health.path} answers {answer.status}"
 
-    def _where(self, health: HealthWish, made: Made) -> tuple[str, int]:
+    def _where(self, part: Part, health: HealthWish, made: Made) -> tuple[str, int]:
         for binding in made.ports:
             if binding.container_port == health.port and binding.protocol == "tcp":
-                return self.address, binding.host_port
+                # The engine says only "everywhere" where the file may have meant every address of IPv6.
+                wished = {one.host for one in part.ports if one.host_port == binding.host_port}
+                bound = binding.host or ("::" if wished == {"::"} else "")
+                return reached(bound, self.address), binding.host_port
         address = next((ip for ip in made.networks.values() if ip), self.address)
         return address, health.port
 
@@ -98,6 +103,26 @@ class Waiter:
         }
         message = f"{part.name} did not become ready within {patience:g} s: {last}"
         return ArgusError(Code.HEALTH_CHECK_TIMEOUT, message, **details)
+
+
+def reached(bound: str, engine: str) -> str:
+    """The address to ask for a port that is bound to one, of an engine that is here or elsewhere."""
+    is_here = ipaddress.ip_address(engine).is_loopback if _is_address(engine) else engine == "localhost"
+    if not bound or not _is_address(bound):
+        return engine
+    address = ipaddress.ip_address(bound)
+    if address.is_unspecified:
+        return "::1" if is_here and address.version == 6 else engine
+    # The loopback of another machine is reached by nobody here; what is asked then says so best.
+    return engine if address.is_loopback and not is_here else bound
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
 
 
 async def crashed(dock: Dock, name: str, made: Made) -> ArgusError:
