@@ -15,8 +15,12 @@ def _init(answer: dict[str, Any]) -> Shown:
     lines += [f"{kind}: {clean(', '.join(answer[kind]))}" for kind in ("services", "mocks") if answer[kind]]
     if answer["suites"]:
         lines.append(f"suites: {clean(', '.join(one['id'] for one in answer['suites']))}")
-    lines += [f"warning: {clean(one)}" for one in answer["warnings"]]
+    lines += _warnings(answer)
     return Shown("\n".join(lines))
+
+
+def _warnings(answer: dict[str, Any]) -> list[str]:
+    return [f"warning: {clean(one)}" for one in answer["warnings"]]
 
 
 def _report(report: dict[str, Any]) -> list[str]:
@@ -66,6 +70,7 @@ def _setup(answer: dict[str, Any]) -> Shown:
     lines = [
         *_moved(answer["portMappings"]),
         *parts,
+        *_warnings(answer),
         f"up in {answer['totalDuration'] / 1000:.3g} s, run {answer['runId']}",
     ]
     return Shown("\n".join(lines))
@@ -76,6 +81,7 @@ def _status(answer: dict[str, Any]) -> Shown:
     lines = [f"{clean(answer['project'])}: {answer['state']}{run}"]
     lines += [_part(one) for one in (*answer["services"], *answer["mocks"])]
     lines += _moved(answer["portMappings"])
+    lines += _warnings(answer)
     breaker = answer["circuitBreaker"]
     if breaker["state"] != "closed":
         lines.append(f"BREAKER {breaker['state']}: {breaker['failureCount']} failures in a row")

@@ -66,6 +66,8 @@ class Blueprint:
     parts: tuple[Part, ...] = ()
     builds: tuple[Build, ...] = ()
     """In the order of the file."""
+    warnings: tuple[str, ...] = ()
+    """What of the file is left out."""
     disk_threshold: int = 2 << 30
     preflight: bool = True
     clean_orphans: bool = True

@@ -20,6 +20,9 @@ def plan(environment: Environment) -> Blueprint:
         network=environment.network,
         parts=(*(_service(one) for one in environment.services), *_mocks(environment)),
         builds=tuple(_build(one) for one in environment.services),
+        warnings=tuple(
+            f"mocks.{name}: {mocks.NOT_SERVED}" for name, mock in environment.mocks.items() if mock.image is None
+        ),
         disk_threshold=settings.preflight.disk_space_threshold,
         preflight=settings.preflight.enabled,
         clean_orphans=settings.preflight.clean_orphans,
@@ -59,7 +62,7 @@ def _health(one: Service) -> HealthWish | None:
 
 
 def _mocks(environment: Environment) -> Iterator[Part]:
-    """Those that are images. The others are served by the daemon."""
+    """Those that are images."""
     for name, mock in environment.mocks.items():
         if mock.image is not None:
             yield _mock(environment, name, mock, mock.image)

@@ -36,6 +36,7 @@ class Up:
 class Raised:
     network: str
     parts: tuple[Up, ...]
+    warnings: tuple[str, ...] = ()
 
 
 class Raising:
@@ -69,7 +70,8 @@ class Raising:
                 works = [group.create_task(self._part(part, network)) for part in self._plan.parts]
         except BaseExceptionGroup as several:
             raise _first(several) from None
-        return Raised(network, tuple([await self._stands(work.result()) for work in works]))
+        parts = tuple([await self._stands(work.result()) for work in works])
+        return Raised(network, parts, self._plan.warnings)
 
     async def _stands(self, up: Up) -> Up:
         """Still, now that all are ready: one that others waited for may have ended meanwhile."""

@@ -185,6 +185,7 @@ class SetupView(Answer):
     network_verification: dict[str, Any] | None
     orphan_cleanup: CleanupView
     total_duration: float = Field(description="Milliseconds")
+    warnings: list[str] = Field(description="What of the file is left out")
 
 
 class StatusView(Answer):
@@ -198,6 +199,7 @@ class StatusView(Answer):
     mocks: list[PartView]
     port_mappings: list[PortMappingView]
     circuit_breaker: CircuitView
+    warnings: list[str] = Field(description="What of the file is left out")
     problem: ProblemView | None = Field(description="Why the engine could not be asked")
 
 
@@ -402,6 +404,7 @@ async def setup(house: House, ask: SetupAsk) -> SetupView:
         network_verification=None,
         orphan_cleanup=_cleanup(house, done.cleanup),
         total_duration=_milliseconds(done.seconds),
+        warnings=list(done.raised.warnings),
     )
 
 
@@ -428,6 +431,7 @@ async def status(house: House, ask: Environment) -> StatusView:
         mocks=[_part(one, unknown=unknown) for one in picture.parts if one.part.is_mock],
         port_mappings=_mappings(run.mappings) if run else [],
         circuit_breaker=circuit_view(house, circuit),
+        warnings=list(picture.blueprint.warnings),
         problem=problem_view(house, picture.problem) if picture.problem else None,
     )
 
