@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator
 
 from argus.environments.blueprint import Blueprint, Build, HealthWish, Part, PortWish
-from argus.environments.e2e import mocks, mounts
+from argus.environments.e2e import mocks, mounts, names
 from argus.environments.e2e.environment import Environment, Service
 from argus.host.engine.resources import Building, Mount
 
@@ -51,6 +51,7 @@ def _service(one: Service) -> Part:
         mounts=tuple(_mounts(one.mounts)),
         depends_on=one.depends_on,
         health=_health(one),
+        alias=names.part(one.name),
     )
 
 
@@ -77,6 +78,7 @@ def _mock(environment: Environment, name: str, mock: mocks.Mock, image: str) -> 
         mounts=tuple(_mounts(mock.volumes)),
         command=tuple(shlex.split(mock.args)) if mock.args else None,
         is_mock=True,
+        alias=name,
     )
 
 

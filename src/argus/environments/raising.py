@@ -140,7 +140,7 @@ class Raising:
             ports=tuple(Binding(one.container_port, one.host_port, one.host, one.protocol) for one in part.ports),
             mounts=part.mounts,
             network=network,
-            aliases=tuple(dict.fromkeys((part.name, part.container))),
+            aliases=tuple(dict.fromkeys(filter(None, (part.alias, part.container)))),
             command=part.command,
         )
         try:
