@@ -140,6 +140,7 @@ def test_a_service_that_runs_out_of_memory_while_it_comes_up_is_told_as_that(
     details = error["details"]
     assert (details["service"], details["oomKilled"], details["memoryLimit"]) == ("api", True, 32 << 20)
     assert details["logs"] == ["too much"]
+    assert "memoryPeak" in details
     assert ours(docker) == NOTHING
 
 
@@ -194,3 +195,18 @@ def test_health_is_asked_where_the_port_is_published(yard: Yard, shop: Project) 
     shop.write(project={"name": "shop"}, services=services)
     done = shop.up("--timeout", "40s")
     assert [one["ports"][0]["host"] for one in done["services"]] == ["127.0.0.9", "::1"]
+
+
+def test_a_service_whose_own_health_check_gave_up_is_not_waited_for_any_longer(
+    yard: Yard, docker: Engine, shop: Project
+) -> None:
+    (shop.folder / "Dockerfile").write_text(
+        "FROM stays:1\nHEALTHCHECK --interval=1s --timeout=5s --retries=2 CMD echo no good; exit 1\n"
+    )
+    shop.write(project={"name": "shop"}, services=[service("api", "sick:1", "13080:1")])
+    assert shop.env("build").code == 0
+    error = shop.refused("setup", "--timeout", "100s")
+    assert (error["code"], error["details"]["service"]) == ("HEALTH_CHECK_TIMEOUT", "api")
+    assert "timeoutSeconds" not in error["details"], "it was not the time of the whole that was over"
+    assert "no good" in error["details"]["healthOutput"]
+    assert "unhealthy" in error["details"]["lastResult"]
