@@ -100,3 +100,11 @@ def test_a_word_that_stands_for_several_says_which(argus: Argus) -> None:
     assert "Usage: argus env" in alone.stderr
     assert "setup" in alone.stderr
     assert argus.cli("env", "--json").error["code"] == "INVALID_REQUEST"
+
+
+def test_an_environment_of_the_shell_that_is_too_large_is_named_as_that(argus: Argus) -> None:
+    (argus.folder / "e2e.yaml").write_text("project: {name: shop}\n")
+    large = {f"LARGE_{n}": "x" * 100_000 for n in range(11)}
+    error = argus.cli("env", "init", "--json", env=large).error
+    assert (error["code"], set(error["details"]["largest"]) <= set(large)) == ("TOO_LARGE", True)
+    assert "LARGE_" in error["message"]
