@@ -165,6 +165,15 @@ async def test_logs_are_bounded(docker: Engine):
         assert (last.strip("y"), len(last)) == ("", 256 * 1024)
 
 
+async def test_the_end_of_logs_is_read_also_behind_a_line_without_end(docker: Engine):
+    words = "busybox yes | busybox head -c 18000000 | busybox tr -d '\\n'; echo; echo one; echo two"
+    async with dock(docker) as at:
+        assert (await ended(at, shell("job", words)))[-2:] == ["one", "two"]
+        lines = await at.logs("job", 100, timeout=ENOUGH)
+        assert (lines[-2:], lines.is_cut) == (["one", "two"], True)
+        assert (await at.logs("job", 2, timeout=ENOUGH)).is_cut is False
+
+
 # --- images
 
 

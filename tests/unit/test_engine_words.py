@@ -263,3 +263,24 @@ def test_a_full_disk_is_told_by_the_line_that_says_so():
     error = full("DEPRECATED: The legacy builder is deprecated\nStep 1/2\ndd: /big: No space left on device\n")
     assert error is not None
     assert error.message == "the Docker engine has no space left: dd: /big: No space left on device"
+
+
+@pytest.mark.parametrize(
+    ("printed", "most", "lines", "is_cut"),
+    [
+        pytest.param("a\nb\n", 10, ["a", "b"], False, id="all-of-it"),
+        pytest.param("a\nb\n", 1, ["b"], False, id="as-many-as-were-asked-for"),
+        pytest.param("x" * MOST + "\na\nb\n", 10, ["a", "b"], True, id="without-half-a-line"),
+        pytest.param("x" * MOST + "\na\nb\n", 2, ["a", "b"], False, id="what-is-cut-was-not-asked-for"),
+        pytest.param("x" * (MOST + 1), 1, ["x" * MOST], True, id="half-a-line-where-there-is-no-other"),
+        pytest.param("", 10, [], False, id="nothing"),
+    ],
+)
+def test_the_newest_lines_are_kept_and_say_when_older_ones_are_not(
+    printed: str, most: int, lines: list[str], is_cut: bool
+):
+    taken = Printed(is_framed=False)
+    for at in range(0, len(printed), 100_000):
+        taken.take(printed[at : at + 100_000].encode())
+    found = taken.lines(most)
+    assert (found, found.is_cut) == (lines, is_cut)

@@ -98,12 +98,17 @@ def _clean(answer: dict[str, Any]) -> Shown:
     return Shown("\n".join(lines) or "there was nothing to remove")
 
 
+def _logs(answer: dict[str, Any]) -> Shown:
+    cut = ["(the older lines do not fit)"] if answer["truncated"] else []
+    return Shown("\n".join([*cut, *(clean(line) for line in answer["lines"])]))
+
+
 TEXTS: dict[str, Callable[[Any], Shown]] = {
     "env init": _init,
     "env preflight": _preflight,
     "env build": _build,
     "env setup": _setup,
     "env status": _status,
-    "env logs": lambda answer: Shown("\n".join(clean(line) for line in answer["lines"])),
+    "env logs": _logs,
     "env clean": _clean,
 }

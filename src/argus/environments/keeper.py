@@ -27,6 +27,7 @@ from argus.environments.runs import Run, State
 from argus.environments.setting_up import SettingUp, SetUp
 from argus.environments.tools import Asked, Loaded, Tools
 from argus.host.engine import refusals
+from argus.host.engine.printed import Printout
 from argus.host.engine.resources import Dock, Made
 from argus.host.engine.seam import EngineRefused
 from argus.store.records import Act, CloseAct, OpenAct
@@ -190,7 +191,7 @@ class Environments:
         run = self._runs.get(_key(blueprint))
         return await Looker(self._dock(asked, circuit)).picture(blueprint, run), circuit
 
-    async def logs(self, asked: Asked, container: str, lines: int, since: float | None) -> tuple[Made, list[str]]:
+    async def logs(self, asked: Asked, container: str, lines: int, since: float | None) -> tuple[Made, Printout]:
         blueprint, circuit = await self.circuit(asked)
         run = self._runs.get(_key(blueprint))
         with _in_words():

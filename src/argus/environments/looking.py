@@ -9,6 +9,7 @@ from argus.environments.blueprint import Blueprint, Part
 from argus.environments.labels import RUN, of_project
 from argus.environments.runs import Run
 from argus.host.engine import refusals
+from argus.host.engine.printed import Printout
 from argus.host.engine.resources import Dock, Made
 from argus.host.engine.seam import EngineRefused
 
@@ -51,7 +52,7 @@ class Looker:
 
     async def logs(
         self, plan: Blueprint, run: Run | None, wanted: str, lines: int, since: float | None
-    ) -> tuple[Made, list[str]]:
+    ) -> tuple[Made, Printout]:
         containers = dict(run.containers) if run else {}
         name = containers.get(wanted, wanted if wanted in containers.values() else "")
         made = _ours(await self.dock.container(name, timeout=_LOOK), run) if name else None

@@ -207,6 +207,7 @@ class ContainerLogsView(Answer):
     container: str
     state: str
     lines: list[str]
+    truncated: bool = Field(description="Whether there was more of it than fits: 256 KiB, the newest lines")
 
 
 class PreflightView(Answer):
@@ -444,7 +445,8 @@ async def logs(house: House, ask: ContainerLogsAsk) -> ContainerLogsView:
     """Shows the last lines that a container of an environment printed. Changes nothing."""
     since = house.clock.wall() - ask.since if ask.since else None
     made, lines = await house.environments.logs(_asked(house, ask), ask.container, ask.lines, since)
-    return ContainerLogsView(container=made.name, state=made.state, lines=[house.clean(line) for line in lines])
+    cleaned = [house.clean(line) for line in lines]
+    return ContainerLogsView(container=made.name, state=made.state, lines=cleaned, truncated=lines.is_cut)
 
 
 @operation(
