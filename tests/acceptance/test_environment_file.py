@@ -100,6 +100,7 @@ def test_a_word_that_stands_for_several_says_which(argus: Argus) -> None:
     assert "Usage: argus env" in alone.stderr
     assert "setup" in alone.stderr
     assert argus.cli("env", "--json").error["code"] == "INVALID_REQUEST"
+    assert "--config-file FILE" in argus.cli("env", "setup", "--help").stdout
 
 
 def test_an_environment_of_the_shell_that_is_too_large_is_named_as_that(argus: Argus) -> None:

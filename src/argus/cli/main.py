@@ -169,13 +169,15 @@ def _safe(name: str) -> str:
 def _type(field: dict[str, Any]) -> Any:
     if field["choices"]:
         return click.Choice(field["choices"])
-    return {"integer": int, "number": float, "boolean": bool, "path": _Folder()}.get(field["type"], str)
+    path = _Path("FILE" if field["name"].lower().endswith("file") else "DIR")
+    return {"integer": int, "number": float, "boolean": bool, "path": path}.get(field["type"], str)
 
 
-class _Folder(click.ParamType[str]):
+class _Path(click.ParamType[str]):
     """A path as its caller means it: the daemon stands somewhere else."""
 
-    name = "DIR"
+    def __init__(self, name: str) -> None:
+        self.name = name
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         return os.path.abspath(os.path.expanduser(value))
