@@ -33,6 +33,7 @@ class Breakers:
         self._kept: dict[str, Breaker] = {}
         """Of earlier daemons, until somebody holds them again."""
         self._makers: dict[str, Callable[[str], Circuit]] = {}
+        self._tellers: dict[str, Callable[[str, Breaker, Breaker], list[Draft]]] = {}
         self._news = asyncio.Event()
         for circuit in circuits:
             self.add(circuit)
@@ -50,6 +51,10 @@ class Breakers:
         """How those of such names are held that were not closed when the last daemon ended: shown, and reset by hand,
         also before anybody asks for what is behind them."""
         self._makers[prefix] = make
+
+    def tells(self, prefix: str, events: Callable[[str, Breaker, Breaker], list[Draft]]) -> None:
+        """What else is told when one of such names changed: of its name, and how it was and is."""
+        self._tellers[prefix] = events
 
     def _hold_again(self, name: str) -> None:
         for prefix, make in self._makers.items():
@@ -89,6 +94,9 @@ class Breakers:
             writes.append(Append(Draft("system", "breaker_opened", name, data)))
         elif was_open and not is_open:
             writes.append(Append(Draft("system", "breaker_closed", name, {"breaker": name})))
+        for prefix, events in self._tellers.items():
+            if name.startswith(prefix):
+                writes += [Append(draft) for draft in events(name, before, now)]
         await self._notes.note(*writes)
         self._recorded[name] = now
 

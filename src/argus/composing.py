@@ -15,7 +15,9 @@ from argus.core.breaker import Limits
 from argus.core.circuit import Circuit
 from argus.core.clock import Clock
 from argus.core.errors import ArgusError, Code
+from argus.environments import circuits
 from argus.environments.blueprint import Blueprint
+from argus.environments.e2e import hidden
 from argus.environments.e2e.environment import Environment
 from argus.environments.e2e.loading import load, with_ports
 from argus.environments.keeper import Environments
@@ -56,6 +58,7 @@ def environments(ground: Ground, host: MachineHost, breakers: Breakers, notes: N
         return breakers.add(Circuit(name, ground.clock.monotonic, guard.judge, limits))
 
     breakers.makes(_BREAKERS, lambda name: Circuit(name, ground.clock.monotonic, guard.judge))
+    breakers.tells(_BREAKERS, circuits.events)
     return Environments(
         Tools(
             store=ground.store,
@@ -113,6 +116,8 @@ class Reader:
         except TimeoutError:
             message = f"{asked.project_path} could not be read within {_READ:g} s"
             raise ArgusError(Code.CONFIG_NOT_FOUND, message, projectPath=asked.project_path) from None
+        for secret in hidden.secrets(found):
+            self._ground.redactor.learn(secret)
         return Loaded(
             blueprint=plan(found),
             moved_to=lambda moved: plan(with_ports(found, moved)),

@@ -86,7 +86,7 @@ def test_a_build_that_runs_the_disk_full_says_so_with_what_is_left(shop: Project
     assert (error["code"], error["severity"]) == ("DISK_SPACE_LOW", "fatal")
     assert isinstance(error["details"]["availableBytes"], int)
     assert {"free_disk_space", "prune_images"} <= set(error["suggestedActions"])
-    assert shop.status["circuitBreaker"]["failures"] == 0
+    assert shop.status["circuitBreaker"]["failureCount"] == 0
 
 
 @pytest.mark.req("EC-R02", "EC-R08")

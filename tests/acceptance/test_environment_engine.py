@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -22,6 +23,7 @@ from tests.faults import Injection
 
 BY_HAND = {"circuitBreaker": {"resetTimeoutMs": 0}}
 NOWHERE = "/nowhere/docker.sock"
+CIRCUIT = ("circuit_open", "circuit_half_open", "circuit_closed")
 
 
 def ask(yard: Yard, project: Project, operation: str, *, host: str = "", **more: Any) -> Reply:
@@ -90,7 +92,8 @@ def test_without_an_engine_building_and_setting_up_say_so_and_looking_answers(
         assert (error["severity"], error["details"]["address"]) == ("fatal", str(front.path))
         assert checks(error["details"]["healthReport"])["docker_daemon"] == ("fail", "DOCKER_UNAVAILABLE")
     status = away.status
-    assert "cannot be reached" in status["problem"]
+    assert (status["problem"]["code"], status["problem"]["severity"]) == ("DOCKER_UNAVAILABLE", "fatal")
+    assert "start_docker" in status["problem"]["suggestedActions"]
     assert [one["state"] for one in status["services"]] == ["unknown"]
     for words in (("logs", "db"), ("clean", "--force")):
         assert away.refused(*words)["code"] in ("CONTAINER_NOT_FOUND", "DOCKER_UNAVAILABLE")
@@ -122,8 +125,12 @@ def test_the_sixth_call_to_an_engine_that_is_away_does_not_reach_for_it(yard: Ya
     assert (report["healthReport"]["overall"], report["circuitBreakerState"]["state"]) == ("unhealthy", "open")
     assert checks(report["healthReport"])["docker_daemon"] == ("fail", "CIRCUIT_OPEN")
     status = ask(yard, away, "status").json
-    assert (status["circuitBreaker"]["state"], bool(status["circuitBreaker"]["since"])) == ("open", True)
-    assert "not asked just now" in status["problem"]
+    said = status["circuitBreaker"]
+    assert (said["state"], said["failureCount"], len(said["failureHistory"])) == ("open", 5, 5)
+    assert said["lastFailureTime"] == said["failureHistory"][-1]["timestamp"] == said["lastStateTransition"]
+    assert abs(said["lastStateTransition"] / 1000 + said["secondsInState"] - time.time()) < 60
+    assert "cannot be reached" in said["failureHistory"][0]["error"]
+    assert status["problem"]["code"] == "CIRCUIT_OPEN"
     assert breaker_of(yard, away)["failures"] == 5, "what was refused did not reach for it"
     assert len(yard.journal("breaker_opened")) == 1
     eventually(lambda: len(yard.journal("preflight_end")) >= 6, "the last look is on record")
@@ -163,7 +170,8 @@ def test_an_open_breaker_is_known_to_the_next_daemon_also_before_anybody_asks_ab
 @pytest.mark.req("US6.3", "US6.4", "FR-R21", "FR-R22", "FR-R27", "FR-R28")
 def test_reset_by_hand_one_setup_finds_out_that_the_engine_is_back(yard: Yard, shop: Project, front: Front) -> None:
     opened(yard, shop, front)
-    assert shop.refused("setup")["code"] == "CIRCUIT_OPEN"
+    refused = shop.refused("setup")
+    assert (refused["code"], refused["suggestedActions"]) == ("CIRCUIT_OPEN", ["reset_circuit", "fix_cause"])
     done = shop.env("reset-circuit").json
     assert (done["previousState"], done["currentState"]) == ("open", "half-open")
     assert [one["code"] for one in done["failureHistory"]] == ["DOCKER_UNAVAILABLE"] * 5
@@ -172,7 +180,12 @@ def test_reset_by_hand_one_setup_finds_out_that_the_engine_is_back(yard: Yard, s
     assert "nothing to reset" in again["message"]
     assert shop.up()["services"][0]["state"] == "running"
     found = breaker(shop)
-    assert (found["state"], found["failures"], found["history"]) == ("closed", 0, [])
+    assert (found["state"], found["failureCount"], found["failureHistory"]) == ("closed", 0, [])
+    assert isinstance(found["lastStateTransition"], int)
+    eventually(
+        lambda: [one.name for one in yard.journal(*CIRCUIT)] == [f"resilience:{one}" for one in CIRCUIT],
+        "its three changes are told",
+    )
     closed = shop.env("reset-circuit").json
     assert (closed["previousState"], closed["currentState"], closed["failureHistory"]) == ("closed", "closed", [])
     assert len(yard.journal("breaker_reset")) == 1
@@ -336,7 +349,7 @@ def test_an_engine_that_dies_in_a_build_is_not_the_dockerfiles_fault(yard: Yard,
         error = ended(building).error
     assert (error["code"], error["severity"]) == ("DOCKER_UNAVAILABLE", "fatal")
     assert "it has begun" in str(error["details"]["output"])
-    assert breaker(shop)["failures"] >= 1
+    assert breaker(shop)["failureCount"] >= 1
     assert children(yard) == []
     docker.start()
     assert shop.up()["services"][0]["state"] == "running"
@@ -372,6 +385,7 @@ def test_an_engine_that_dies_in_a_setup_is_told_and_when_it_is_back_setup_works(
         error = ended(setting_up).error
         assert (error["code"], error["severity"]) == ("DOCKER_UNAVAILABLE", "fatal")
         assert "could not be removed" in error["details"]["leftBehind"]
+        assert {one["service"]: one["state"] for one in error["details"]["services"]}["db"] == "ready"
         assert shop.status["state"] == "failed"
         docker.start()
         shop.write(project={"name": "shop"}, services=[stays("db", "15432:5432")])

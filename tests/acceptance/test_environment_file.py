@@ -82,3 +82,30 @@ def test_the_schema_is_printed_and_takes_a_good_file(argus: Argus) -> None:
     assert not validator.is_valid(yaml.safe_load(BAD))
     assert argus.cli("schema").json["properties"].keys() == argus.cli("schema", "argus").json["properties"].keys()
     assert "health" in argus.cli("schema").json["properties"]
+
+
+def test_a_file_is_taken_for_what_it_is_whatever_it_is_called(argus: Argus) -> None:
+    for name, said in (("staging.yaml", GOOD), ("my-e2e.yaml", "project: {}")):
+        (argus.folder / name).write_text(said)
+        checked = argus.cli("check", name, "--json", env={"PORT": "80", "BRANCH": "x"})
+        about = checked.json["file"] if checked.code == 0 else checked.error["details"]["file"]
+        assert (checked.code, about) == (0 if said is GOOD else 2, str(argus.folder / name))
+    (argus.folder / "other.yaml").write_text("health: {services: []}\n")
+    assert "autonomy" in argus.cli("check", "other.yaml").stdout
+
+
+def test_a_word_that_stands_for_several_says_which(argus: Argus) -> None:
+    alone = argus.cli("env")
+    assert (alone.code, alone.stdout) == (2, "")
+    assert "Usage: argus env" in alone.stderr
+    assert "setup" in alone.stderr
+    assert argus.cli("env", "--json").error["code"] == "INVALID_REQUEST"
+    assert "--config-file FILE" in argus.cli("env", "setup", "--help").stdout
+
+
+def test_an_environment_of_the_shell_that_is_too_large_is_named_as_that(argus: Argus) -> None:
+    (argus.folder / "e2e.yaml").write_text("project: {name: shop}\n")
+    large = {f"LARGE_{n}": "x" * 100_000 for n in range(11)}
+    error = argus.cli("env", "init", "--json", env=large).error
+    assert (error["code"], set(error["details"]["largest"]) <= set(large)) == ("TOO_LARGE", True)
+    assert "LARGE_" in error["message"]

@@ -104,9 +104,16 @@ def test_health_that_never_comes_says_what_was_last_seen(yard: Yard, docker: Eng
 def test_a_setup_that_may_not_take_that_long_is_taken_back(yard: Yard, docker: Engine, shop: Project) -> None:
     never = web("api", "13080:8080")
     never["container"]["healthcheck"] |= {"path": "/nothing"}
-    shop.write(project={"name": "shop"}, services=[never, stays("db", "15432:5432")])
+    tests = stays("tests", "15433:5432", dependsOn=["db", "api"])
+    shop.write(project={"name": "shop"}, services=[never, stays("db", "15432:5432"), tests])
     error = shop.refused("setup", "--timeout", "3s")
     assert (error["code"], error["details"]["timeoutSeconds"]) == ("HEALTH_CHECK_TIMEOUT", 3)
+    assert (error["details"]["notReady"], error["details"]["logs"]) == (["api", "tests"], {"api": []})
+    api, db, tests = error["details"]["services"]
+    assert (api["state"], "404" in api["waitingFor"]) == ("started", True)
+    assert (db["state"], db["waitingFor"]) == ("ready", None)
+    assert (tests["state"], tests["waitingFor"]) == ("waiting", "api")
+    assert "404" in error["message"]
     assert ours(docker) == NOTHING
 
 
@@ -133,6 +140,7 @@ def test_a_service_that_runs_out_of_memory_while_it_comes_up_is_told_as_that(
     details = error["details"]
     assert (details["service"], details["oomKilled"], details["memoryLimit"]) == ("api", True, 32 << 20)
     assert details["logs"] == ["too much"]
+    assert "memoryPeak" in details
     assert ours(docker) == NOTHING
 
 
@@ -188,3 +196,25 @@ def test_projects_whose_names_differ_in_letters_that_docker_does_not_take_stand_
         for n, name in enumerate(("商店", "银行"))
     }
     assert len(networks) == 2
+
+
+def test_health_is_asked_where_the_port_is_published(yard: Yard, shop: Project) -> None:
+    services = [web("four", "127.0.0.9:13080:8080"), web("six", "[::1]:13081:8080")]
+    shop.write(project={"name": "shop"}, services=services)
+    done = shop.up("--timeout", "40s")
+    assert [one["ports"][0]["host"] for one in done["services"]] == ["127.0.0.9", "::1"]
+
+
+def test_a_service_whose_own_health_check_gave_up_is_not_waited_for_any_longer(
+    yard: Yard, docker: Engine, shop: Project
+) -> None:
+    (shop.folder / "Dockerfile").write_text(
+        "FROM stays:1\nHEALTHCHECK --interval=1s --timeout=5s --retries=2 CMD echo no good; exit 1\n"
+    )
+    shop.write(project={"name": "shop"}, services=[service("api", "sick:1", "13080:1")])
+    assert shop.env("build").code == 0
+    error = shop.refused("setup", "--timeout", "100s")
+    assert (error["code"], error["details"]["service"]) == ("HEALTH_CHECK_TIMEOUT", "api")
+    assert "timeoutSeconds" not in error["details"], "it was not the time of the whole that was over"
+    assert "no good" in error["details"]["healthOutput"]
+    assert "unhealthy" in error["details"]["lastResult"]

@@ -147,7 +147,7 @@ def test_a_client_that_goes_away_in_a_build_ends_it(yard: Yard, docker: Engine, 
     os.killpg(building.pid, how)
     ended(building)
     eventually(lambda: not psutil.Process(yard.pid).children(), "the docker command is ended")
-    eventually(lambda: not docker.ask("GET", "/containers/json"), "the step of the build is ended too")
+    eventually(lambda: not docker.ask("GET", "/containers/json?all=1"), "the step of the build is gone too")
     assert stands_alone(docker, shop.up())
 
 

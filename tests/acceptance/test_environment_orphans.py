@@ -51,6 +51,8 @@ def test_all_that_a_dead_run_left_goes_and_what_is_others_stays(
         done = shop.up()
         fixed = shop.env("preflight", "--auto-fix").json
     assert len(done["orphanCleanup"]["removed"]) == 25
+    assert {len(one["id"]) for one in done["orphanCleanup"]["removed"]} == {64}
+    assert 0 < done["orphanCleanup"]["duration"] <= done["totalDuration"]
     assert done["preflight"]["overall"] == "degraded", "volumes are reported, and kept"
     assert len(fixed["fixed"]["removed"]) == 5
     assert (fixed["healthReport"]["overall"], fixed["found"]["overall"]) == ("healthy", "degraded")
@@ -107,7 +109,7 @@ def test_where_leftovers_are_not_to_be_cleaned_they_are_told_and_kept(yard: Yard
     leave(docker, containers=1, networks=1)
     shop = yard.project(services=[stays("db", "15432:5432")], resilience={"preflight": {"cleanOrphans": False}})
     done = shop.up()
-    assert done["orphanCleanup"] == {"found": [], "removed": [], "failed": []}
+    assert [done["orphanCleanup"][key] for key in ("found", "removed", "failed")] == [[], [], []]
     (check,) = [one for one in done["preflight"]["checks"] if one["name"] == "orphan_resources"]
     assert (check["status"], check["code"]) == ("warn", "ORPHAN_DETECTED")
     for one in check["details"]["orphans"]:
@@ -124,7 +126,7 @@ def test_where_leftovers_are_not_to_be_cleaned_they_are_told_and_kept(yard: Yard
 @pytest.mark.req("US5.5", "US2.1")
 def test_where_nothing_was_left_cleaning_is_done_at_once(yard: Yard, shop: Project) -> None:
     done = shop.up()
-    assert done["orphanCleanup"] == {"found": [], "removed": [], "failed": []}
+    assert [done["orphanCleanup"][key] for key in ("found", "removed", "failed")] == [[], [], []]
     assert done["preflight"]["overall"] == "healthy"
     for words in ((), ("--force",)):
         shop.env("clean", *words)

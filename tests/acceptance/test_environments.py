@@ -28,6 +28,13 @@ def test_an_environment_comes_up_is_looked_at_and_goes_away(yard: Yard, docker: 
     assert shop.status["state"] == "none"
 
 
+def test_a_mock_that_is_not_served_yet_is_told_and_not_dropped_in_silence(yard: Yard) -> None:
+    routes = [{"method": "GET", "path": "/", "response": {"status": 204}}]
+    shop = yard.project(services=[stays("db", "15432:5432")], mocks={"pay": {"port": 9081, "routes": routes}})
+    for said in (shop.env("init").json, shop.up(), shop.status):
+        assert [one for one in said["warnings"] if one.startswith("mocks.pay")], said
+
+
 @pytest.mark.req("FR-R06")
 def test_everything_that_is_made_carries_the_labels(yard: Yard, docker: Engine) -> None:
     shop = yard.project(services=[stays("db", "15432:5432", container={"volumes": ["data:/data"]})])
@@ -167,13 +174,14 @@ def test_an_image_that_is_not_there_says_so(yard: Yard, docker: Engine) -> None:
     assert ours(docker) == NOTHING
 
 
-def test_a_build_that_fails_carries_its_output_and_opens_no_breaker(yard: Yard) -> None:
+def test_a_build_that_fails_carries_its_output_and_opens_no_breaker(yard: Yard, docker: Engine) -> None:
     shop = yard.project(services=[service("api", "broken:1", "13080:1")])
     (shop.folder / "Dockerfile").write_text(f"FROM {IMAGE}\nRUN echo the compiler says no; exit 3\n")
     for _ in range(6):
         error = shop.refused("build")
         assert error["code"] == "BUILD_FAILED"
     assert "the compiler says no" in str(error["details"]["output"])
+    assert docker.ask("GET", "/containers/json?all=1") == [], "its steps do not fill the disk"
     assert shop.status["circuitBreaker"]["state"] == "closed"
 
 
@@ -195,6 +203,7 @@ def test_logs_by_the_name_of_the_service_or_of_the_container(yard: Yard, docker:
     shop.up()
     for name in ("api", "shop-api"):
         assert shop.env("logs", name).json["lines"] == ["one", "two"]
-    assert shop.env("logs", "api", "--lines", "1").json["lines"] == ["two"]
+    last = shop.env("logs", "api", "--lines", "1").json
+    assert (last["lines"], last["truncated"]) == (["two"], False)
     error = shop.refused("logs", "nobody")
     assert (error["code"], error["details"]["known"]) == ("CONTAINER_NOT_FOUND", ["api", "shop-api"])

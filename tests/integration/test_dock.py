@@ -35,13 +35,13 @@ pytestmark = pytest.mark.skipif(bool(docker_engine.missing()), reason=docker_eng
 
 
 @contextlib.asynccontextmanager
-async def dock(engine: Engine, **more: str) -> AsyncIterator[GuardedDock]:
+async def dock(engine: Engine, patience: float = ENOUGH, **more: str) -> AsyncIterator[GuardedDock]:
     resolver, children, leftovers = Resolver(threads=1), Children(), Leftovers()
     environ: Mapping[str, str] = {**os.environ, "DOCKER_HOST": engine.url, **more}
     try:
         async with asyncio.timeout(3 * ENOUGH):
             circuit = Circuit("docker:test", asyncio.get_running_loop().time, judge)
-            yield GuardedDock(DockerDock(Line(resolver, environ), children, leftovers, environ), circuit)
+            yield GuardedDock(DockerDock(Line(resolver, environ), children, leftovers, environ, patience), circuit)
     finally:
         resolver.close()
         children.close()
@@ -163,6 +163,15 @@ async def test_logs_are_bounded(docker: Engine):
         assert await ended(at, shell("job", words)) != []
         (last,) = await at.logs("job", 1_000_000, timeout=ENOUGH)
         assert (last.strip("y"), len(last)) == ("", 256 * 1024)
+
+
+async def test_the_end_of_logs_is_read_also_behind_a_line_without_end(docker: Engine):
+    words = "busybox yes | busybox head -c 18000000 | busybox tr -d '\\n'; echo; echo one; echo two"
+    async with dock(docker) as at:
+        assert (await ended(at, shell("job", words)))[-2:] == ["one", "two"]
+        lines = await at.logs("job", 100, timeout=ENOUGH)
+        assert (lines[-2:], lines.is_cut) == (["one", "two"], True)
+        assert (await at.logs("job", 2, timeout=ENOUGH)).is_cut is False
 
 
 # --- images
@@ -302,16 +311,18 @@ async def test_a_build_that_takes_too_long_is_ended_and_no_failure_of_the_engine
         assert builds_of(tmp_path) == []
 
 
-@pytest.mark.parametrize("how", ["freeze", "kill"])
-async def test_a_build_that_loses_its_engine_counts_against_it(docker: Engine, tmp_path: Path, how: str):
+@pytest.mark.parametrize(("how", "timeout"), [("freeze", 8.0), ("freeze", 10 * ENOUGH), ("kill", 10 * ENOUGH)])
+async def test_a_build_that_loses_its_engine_ends_and_counts_against_it(
+    docker: Engine, tmp_path: Path, how: str, timeout: float
+):
     begun = asyncio.Event()
 
     def heard(line: str) -> None:
         if line == "begun":
             begun.set()
 
-    async with dock(docker, DOCKER_BUILDKIT="0") as at:
-        task = asyncio.ensure_future(at.build(building(tmp_path, LONG), heard, timeout=8.0))
+    async with dock(docker, patience=3.0 if timeout > ENOUGH else ENOUGH, DOCKER_BUILDKIT="0") as at:
+        task = asyncio.ensure_future(at.build(building(tmp_path, LONG), heard, timeout=timeout))
         await asyncio.wait_for(begun.wait(), ENOUGH)
         getattr(docker, how)()
         error = await raised(Code.DOCKER_UNAVAILABLE, task)

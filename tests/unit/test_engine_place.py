@@ -33,9 +33,12 @@ def test_tls_is_spoken_with_the_certificates_of_the_folder(tmp_path: Path):
     assert find({**environ, "DOCKER_CERT_PATH": "/certs"}).certificates == "/certs"
 
 
-@pytest.mark.parametrize(
-    "said", ["ssh://me@engine", "npipe:////./pipe/docker", "engine:2375", "unix://relative", "tcp://"]
-)
+def test_ssh_is_said_to_need_a_socket(tmp_path: Path):
+    with pytest.raises(EngineUnavailable, match="forward its socket"):
+        find({"DOCKER_HOST": "ssh://me@engine", "HOME": str(tmp_path)})
+
+
+@pytest.mark.parametrize("said", ["npipe:////./pipe/docker", "engine:2375", "unix://relative", "tcp://"])
 def test_what_is_not_understood_is_said(said: str, tmp_path: Path):
     with pytest.raises(EngineUnavailable, match="not understood"):
         find({"DOCKER_HOST": said, "HOME": str(tmp_path)})

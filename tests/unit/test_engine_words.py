@@ -12,7 +12,7 @@ from argus.host.engine.building import Lines, command
 from argus.host.engine.guard import judge
 from argus.host.engine.names import is_image
 from argus.host.engine.printed import MOST, Printed
-from argus.host.engine.refusals import refusal
+from argus.host.engine.refusals import full, refusal
 from argus.host.engine.resources import Binding, Building, HealthCheck, Making, Mount
 from argus.host.engine.seam import EngineRefused, EngineUnavailable
 from argus.host.engine.wire import Answer
@@ -223,6 +223,7 @@ def test_a_build_is_told_nothing_that_it_could_take_for_an_option(tmp_path):
         "--tag=web:1",
         "--build-arg=--rm=-f",
         "--label=-l=a=b",
+        "--force-rm",
         "--no-cache",
         "/x",
     ]
@@ -231,3 +232,55 @@ def test_a_build_is_told_nothing_that_it_could_take_for_an_option(tmp_path):
     for dockerfile, context in (("Dockerfile", "/x"), ("/x/Dockerfile", "-")):
         with pytest.raises(ValueError, match="absolute"):
             command(Building("web:1", dockerfile, context), environ)
+
+
+@pytest.mark.parametrize(
+    ("printed", "why"),
+    [
+        pytest.param("Step 1/2\nreturned a non-zero code: 3\n", "returned a non-zero code: 3", id="the-last-line"),
+        pytest.param(
+            "ERROR: BuildKit is enabled but the buildx component is missing or broken.\n"
+            "       Install the buildx component to build images with BuildKit:\n"
+            "       https://docs.docker.com/go/buildx/\n",
+            "ERROR: BuildKit is enabled but the buildx component is missing or broken.",
+            id="not-only-where-to-read-more",
+        ),
+        pytest.param(
+            "ERROR: failed to solve: exit code: 1\n\nView build details: docker-desktop://x/y\n",
+            "ERROR: failed to solve: exit code: 1",
+            id="not-where-to-look-at-it",
+        ),
+        pytest.param("https://only.example/\n", "https://only.example/", id="unless-there-is-nothing-else"),
+    ],
+)
+def test_why_a_build_failed_is_said_by_the_line_that_says_it(printed: str, why: str):
+    lines = Lines(lambda line: None)
+    lines.take(printed.encode())
+    assert lines.why == why
+
+
+def test_a_full_disk_is_told_by_the_line_that_says_so():
+    error = full("DEPRECATED: The legacy builder is deprecated\nStep 1/2\ndd: /big: No space left on device\n")
+    assert error is not None
+    assert error.message == "the Docker engine has no space left: dd: /big: No space left on device"
+
+
+@pytest.mark.parametrize(
+    ("printed", "most", "lines", "is_cut"),
+    [
+        pytest.param("a\nb\n", 10, ["a", "b"], False, id="all-of-it"),
+        pytest.param("a\nb\n", 1, ["b"], False, id="as-many-as-were-asked-for"),
+        pytest.param("x" * MOST + "\na\nb\n", 10, ["a", "b"], True, id="without-half-a-line"),
+        pytest.param("x" * MOST + "\na\nb\n", 2, ["a", "b"], False, id="what-is-cut-was-not-asked-for"),
+        pytest.param("x" * (MOST + 1), 1, ["x" * MOST], True, id="half-a-line-where-there-is-no-other"),
+        pytest.param("", 10, [], False, id="nothing"),
+    ],
+)
+def test_the_newest_lines_are_kept_and_say_when_older_ones_are_not(
+    printed: str, most: int, lines: list[str], is_cut: bool
+):
+    taken = Printed(is_framed=False)
+    for at in range(0, len(printed), 100_000):
+        taken.take(printed[at : at + 100_000].encode())
+    found = taken.lines(most)
+    assert (found, found.is_cut) == (lines, is_cut)

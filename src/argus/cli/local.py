@@ -15,6 +15,7 @@ from argus.cli import client
 from argus.core.errors import ArgusError, Code
 
 _json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+_OF_ENVIRONMENTS = ("service", "services", "mocks", "tests")
 
 
 def _named_config() -> str | None:
@@ -149,11 +150,11 @@ def _write_config(path: Path, text: str) -> None:
 
 @click.command()
 @click.argument("file", required=False)
-@click.option("--e2e", is_flag=True, help="Check a test environment; a file called e2e.yaml is taken for one anyway.")
+@click.option("--e2e", is_flag=True, help="Check a test environment; a file that is one is taken for one anyway.")
 @_json
 def check(file: str | None, e2e: bool, as_json: bool) -> None:
     """Check a configuration file, without a daemon: everything that is wrong with it, at once."""
-    if e2e or (file is not None and Path(file).name in ("e2e.yaml", "e2e.yml")):
+    if e2e or (file is not None and _is_environment(Path(file))):
         _check_environment(file, as_json)
         return
     from argus import config as configuration
@@ -175,6 +176,20 @@ def check(file: str | None, e2e: bool, as_json: bool) -> None:
         click.echo(f"notice: {notice}")
     where = said["file"] or "no configuration file; the defaults"
     click.echo(f"{where}: good, {len(loaded.health.services)} services, autonomy {loaded.autonomy.value}")
+
+
+def _is_environment(file: Path) -> bool:
+    """By its name, or by what stands in it. What cannot be read is told by whoever reads it."""
+    if file.name.endswith(("e2e.yaml", "e2e.yml")):
+        return True
+    from argus import yaml_lines
+
+    try:
+        # A pipe would be empty for who reads it next.
+        said = yaml_lines.parse(file.read_text(encoding="utf-8-sig")).value if file.is_file() else None
+    except (OSError, ValueError, yaml_lines.Broken):
+        return False
+    return isinstance(said, dict) and "project" in said and any(name in said for name in _OF_ENVIRONMENTS)
 
 
 def _check_environment(file: str | None, as_json: bool) -> None:

@@ -46,12 +46,13 @@ class Verbs(click.Group):
             made = _command(name, VERBS[verb])
             return _watchable(made) if verb == "status" else made
         if any(other.startswith(verb + " ") for other in VERBS):
+            has_list = f"{verb} list" in VERBS
             return Verbs(
                 f"{verb} ",
                 name=name,
-                help=f"{name.capitalize()}: list when nothing else is said.",
+                help=f"{name.capitalize()}: list when nothing else is said." if has_list else self._short_help(name),
                 invoke_without_command=True,
-                callback=lambda as_json: _list(verb, as_json),
+                callback=lambda as_json: _list(verb, as_json) if has_list else _choose(verb),
                 params=[_json_option()],
             )
         if not self._prefix and name == "agent":
@@ -86,6 +87,13 @@ def _json_option() -> click.Option:
 def _list(verb: str, as_json: bool) -> None:
     if click.get_current_context().invoked_subcommand is None:
         _run([VERBS[f"{verb} list"][0]], {}, f"{verb} list", as_json)
+
+
+def _choose(verb: str) -> None:
+    context = click.get_current_context()
+    if context.invoked_subcommand is None:
+        under = sorted(other.removeprefix(f"{verb} ") for other in VERBS if other.startswith(f"{verb} "))
+        raise click.UsageError(f"say what: {', '.join(under)}", context)
 
 
 def _command(name: str, operations: list[dict[str, Any]]) -> click.Command:
@@ -161,13 +169,15 @@ def _safe(name: str) -> str:
 def _type(field: dict[str, Any]) -> Any:
     if field["choices"]:
         return click.Choice(field["choices"])
-    return {"integer": int, "number": float, "boolean": bool, "path": _Folder()}.get(field["type"], str)
+    path = _Path("FILE" if field["name"].lower().endswith("file") else "DIR")
+    return {"integer": int, "number": float, "boolean": bool, "path": path}.get(field["type"], str)
 
 
-class _Folder(click.ParamType[str]):
+class _Path(click.ParamType[str]):
     """A path as its caller means it: the daemon stands somewhere else."""
 
-    name = "DIR"
+    def __init__(self, name: str) -> None:
+        self.name = name
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         return os.path.abspath(os.path.expanduser(value))

@@ -87,7 +87,7 @@ class Relay:
         connection = _open(daemon, token(home.folder(os.environ)))
         # Where the agent works: environments are built and tested as in its own shell.
         with contextlib.suppress(OSError):  # refused already: whoever reads the answer says why
-            connection.write(_chunk(json.dumps({"argus": shell()}).encode() + b"\n"))
+            connection.write(_chunk(json.dumps({"argus": shell(cut=True)}).encode() + b"\n"))
         silenced = set()
         for line in self._handshake:
             number = _message(line).get("id")

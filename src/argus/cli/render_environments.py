@@ -15,8 +15,12 @@ def _init(answer: dict[str, Any]) -> Shown:
     lines += [f"{kind}: {clean(', '.join(answer[kind]))}" for kind in ("services", "mocks") if answer[kind]]
     if answer["suites"]:
         lines.append(f"suites: {clean(', '.join(one['id'] for one in answer['suites']))}")
-    lines += [f"warning: {clean(one)}" for one in answer["warnings"]]
+    lines += _warnings(answer)
     return Shown("\n".join(lines))
+
+
+def _warnings(answer: dict[str, Any]) -> list[str]:
+    return [f"warning: {clean(one)}" for one in answer["warnings"]]
 
 
 def _report(report: dict[str, Any]) -> list[str]:
@@ -63,7 +67,12 @@ def _moved(mappings: list[dict[str, Any]]) -> list[str]:
 
 def _setup(answer: dict[str, Any]) -> Shown:
     parts = [_part(one) for one in (*answer["services"], *answer["mocks"])]
-    lines = [*_moved(answer["portMappings"]), *parts, f"up in {answer['totalDuration']:g} s, run {answer['runId']}"]
+    lines = [
+        *_moved(answer["portMappings"]),
+        *parts,
+        *_warnings(answer),
+        f"up in {answer['totalDuration'] / 1000:.3g} s, run {answer['runId']}",
+    ]
     return Shown("\n".join(lines))
 
 
@@ -72,11 +81,12 @@ def _status(answer: dict[str, Any]) -> Shown:
     lines = [f"{clean(answer['project'])}: {answer['state']}{run}"]
     lines += [_part(one) for one in (*answer["services"], *answer["mocks"])]
     lines += _moved(answer["portMappings"])
+    lines += _warnings(answer)
     breaker = answer["circuitBreaker"]
     if breaker["state"] != "closed":
-        lines.append(f"BREAKER {breaker['state']}: {breaker['failures']} failures in a row")
+        lines.append(f"BREAKER {breaker['state']}: {breaker['failureCount']} failures in a row")
     if answer["problem"]:
-        lines.append(f"PROBLEM: {clean(answer['problem'])}")
+        lines.append(f"PROBLEM: {clean(answer['problem']['message'])}")
     if answer["configProblem"]:
         lines.append(f"PROBLEM: {clean(answer['configProblem']['message'])}")
     well = answer["state"] == "up" and all(one["state"] == "running" for one in (*answer["services"], *answer["mocks"]))
@@ -90,12 +100,17 @@ def _clean(answer: dict[str, Any]) -> Shown:
     return Shown("\n".join(lines) or "there was nothing to remove")
 
 
+def _logs(answer: dict[str, Any]) -> Shown:
+    cut = ["(the older lines do not fit)"] if answer["truncated"] else []
+    return Shown("\n".join([*cut, *(clean(line) for line in answer["lines"])]))
+
+
 TEXTS: dict[str, Callable[[Any], Shown]] = {
     "env init": _init,
     "env preflight": _preflight,
     "env build": _build,
     "env setup": _setup,
     "env status": _status,
-    "env logs": lambda answer: Shown("\n".join(clean(line) for line in answer["lines"])),
+    "env logs": _logs,
     "env clean": _clean,
 }

@@ -56,6 +56,12 @@ class CircuitOpen(ArgusError):
         return f"{self._name} failed {self._breaker.consecutive} times in a row and is not asked just now"
 
     @property
+    def actions(self) -> tuple[str, ...] | None:  # type: ignore[override]
+        """Nothing is to be waited for where only a person resets it."""
+        by_hand = self._breaker.state is State.OPEN and self._retry_in is None
+        return ("reset_circuit", "fix_cause") if by_hand else None
+
+    @property
     def details(self) -> dict[str, Any]:  # type: ignore[override]
         history = self._breaker.history
         return {
@@ -76,6 +82,7 @@ class Circuit:
     ) -> None:
         self.name = name
         self.limits = limits or Limits()
+        self.began = now()
         self._now = now
         self._judge = judge
         self.changed: Callable[[], None] = lambda: None

@@ -141,8 +141,18 @@ REGISTRY: dict[Code, Entry] = {
     Code.CLOCK_JUMP: Entry(_S, _W, 503, ("check_clock",)),
 }
 
+IN_ENVIRONMENTS: dict[Code, tuple[str, ...]] = {
+    Code.PORT_CONFLICT: ("stop_port_occupant", "use_other_host_port", "allow_other_ports"),
+    Code.CONFIG_NOT_FOUND: ("check_path", "create_environment_file"),
+    Code.CONTAINER_NOT_FOUND: ("read_environment", "check_name"),
+    Code.CONTAINER_NOT_RUNNING: ("read_environment", "run_setup"),
+    Code.SERVICE_NOT_FOUND: ("list_environment_services", "check_name"),
+}
+"""What is suggested where an e2e.yaml is meant, and not argus.yaml, its services or its port."""
+
 # The identifiers are the contract; the sentences are for people.
 ACTIONS: dict[str, str] = {
+    "allow_other_ports": "Let taken ports be replaced: resilience.network.portConflictStrategy: auto.",
     "ask_person": "Ask the person who runs Argus, or wait until the gate opens.",
     "read_details": "Read what the engine said: it is in the details.",
     "build_image": "Build the images: argus env build; or pull it: docker pull IMAGE.",
@@ -161,6 +171,7 @@ ACTIONS: dict[str, str] = {
     "check_store": "Check the store's file, its permissions and who else has it open.",
     "clean_orphans": "Remove the orphans: argus env preflight --auto-fix.",
     "create_config": "Write an argus.yaml; argus schema argus lists what it may say.",
+    "create_environment_file": "Write an e2e.yaml; argus schema e2e lists what it may say.",
     "find_cause": "Find out why it keeps failing; restarting has not helped.",
     "fix_cause": "Repair what the recorded failures name.",
     "fix_config": "Correct the named places in the file, then: argus check FILE.",
@@ -171,6 +182,7 @@ ACTIONS: dict[str, str] = {
     "free_ports": "Stop programs that hold ports of the range.",
     "hand_off_by_hand": "Write the handoff by hand, then clear the session.",
     "list_agents": "See which agents there are: argus agents list.",
+    "list_environment_services": "See which services the e2e.yaml has: argus env init.",
     "list_services": "See which services there are: argus services list.",
     "list_sessions": "See which sessions there are: argus sessions list.",
     "list_suites": "See which suites the e2e.yaml declares.",
@@ -185,6 +197,7 @@ ACTIONS: dict[str, str] = {
     "raise_timeout": "Raise the timeout if the service is only slow.",
     "read_build_log": "Read the build's output in the details.",
     "read_daemon_log": "Read argus.log in the logs folder of the state folder.",
+    "read_environment": "Read how the environment stands: argus env status.",
     "read_gate": "Read which gate refused in details.gate; details.hint says how it opens.",
     "read_incident": "Read what was seen and done: argus explain INCIDENT.",
     "read_logs": "Read its logs.",
@@ -195,7 +208,7 @@ ACTIONS: dict[str, str] = {
     "remove_by_hand": "Look at the named resource and remove it by hand.",
     "rename": "Choose another name.",
     "report_bug": "Report it with the daemon's log; this should not happen.",
-    "reset_circuit": "When the cause is mended, let one probe through: argus breakers reset NAME.",
+    "reset_circuit": "When the cause is mended, let a probe through: argus env reset-circuit or argus breakers reset.",
     "restart_service": "Ask for a restart through the gates: argus services restart NAME.",
     "retry_clean": "Clean again.",
     "retry_later": "Try again a little later.",
@@ -210,6 +223,7 @@ ACTIONS: dict[str, str] = {
     "stop_daemon": "Stop the running Argus: argus down.",
     "stop_port_occupant": "Stop the program that holds the port; details name it where it can be seen.",
     "use_loopback_name": "Use http://127.0.0.1 or http://localhost, or name the host under server.host.",
+    "use_other_host_port": "Use another host port: container.ports in the e2e.yaml.",
     "use_other_home": "Use another state folder: ARGUS_HOME=FOLDER.",
     "use_other_port": "Use another port: server.port in argus.yaml, or argus up --port N.",
     "use_other_token": "Use a token that is allowed to do this.",
@@ -253,10 +267,18 @@ class ArgusError(Exception):
         self.message = message
         self.severity = severity or REGISTRY[code].severity
         self.details = details
+        self.actions: tuple[str, ...] | None = None
+        """Where others fit than the code's own."""
 
     @property
     def status(self) -> int:
         return REGISTRY[self.code].status
+
+    def adding(self, **details: Any) -> ArgusError:
+        """The same, with more to say."""
+        made = ArgusError(self.code, self.message, severity=self.severity, **{**self.details, **details})
+        made.actions = self.actions
+        return made
 
     def structured(self, timestamp: int) -> dict[str, Any]:
         """The form every face of Argus shows; `timestamp` is epoch milliseconds."""
@@ -267,6 +289,6 @@ class ArgusError(Exception):
             "severity": self.severity.value,
             "message": self.message,
             "details": self.details,
-            "suggestedActions": list(entry.actions),
+            "suggestedActions": list(self.actions or entry.actions),
             "timestamp": timestamp,
         }

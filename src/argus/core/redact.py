@@ -36,7 +36,7 @@ def _may_hold_one(text: str) -> bool:
     return ":" in text or "=" in text or "argus." in text or "asic" in text or "earer" in text.lower()
 
 
-def _is_named_like_one(name: str) -> bool:
+def is_named_like_one(name: str) -> bool:
     # Names come again and again; a very long one is no name, and not worth keeping.
     return _judged(name) if len(name) <= 64 else _NAMED_LIKE_ONE.search(name) is not None
 
@@ -59,6 +59,8 @@ class Redactor:
         # A short one, or one that could be a word, would mask ordinary words: with the password `postgres` no record
         # could name the service postgres any more. Where such a one stands in a URL or after `password=`, the patterns
         # find it.
+        if secret in self._known:
+            return
         if len(secret) >= 6 and not (secret.isalpha() and len(secret) < _A_WORD):
             self._known = tuple(sorted({*self._known, secret}, key=len, reverse=True))
             # A new one: whoever is just looking at a text in another thread adds it to the old.
@@ -67,7 +69,7 @@ class Redactor:
     def learn_environment(self, environ: Mapping[str, str]) -> None:
         """Values of variables that are named like a secret; commands that Argus runs inherit and may print them."""
         for name, value in environ.items():
-            if _is_named_like_one(name):
+            if is_named_like_one(name):
                 self.learn(value)
 
     def text(self, text: str) -> str:
@@ -109,12 +111,12 @@ class Redactor:
         """Every record passes here, and most of it was seen before: what is known to be clean costs one look."""
         clean, cleaned = self._clean, {}
         for key, item in value.items():
-            if key in clean and not _is_named_like_one(key):
+            if key in clean and not is_named_like_one(key):
                 known = item is None or type(item) is int or (type(item) is str and item in clean)
                 cleaned[key] = item if known else self.value(item)
             else:
                 name = str(key)
-                cleaned[self.text(name)] = self._masked(item) if _is_named_like_one(name) else self.value(item)
+                cleaned[self.text(name)] = self._masked(item) if is_named_like_one(name) else self.value(item)
         return cleaned
 
     def _masked(self, value: Any) -> Any:

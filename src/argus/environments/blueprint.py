@@ -30,7 +30,7 @@ class HealthWish:
     @property
     def patience(self) -> float:
         """Seconds after which it counts as not coming up: what Docker itself would wait with these numbers."""
-        return self.start_period + self.retries * (self.interval + self.timeout)
+        return self.start_period + max(1, self.retries) * (self.interval + self.timeout)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,8 @@ class Part:
     health: HealthWish | None = None
     command: tuple[str, ...] | None = None
     is_mock: bool = False
+    alias: str = ""
+    """What it is reached by on the network, beside its container's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,8 @@ class Blueprint:
     parts: tuple[Part, ...] = ()
     builds: tuple[Build, ...] = ()
     """In the order of the file."""
+    warnings: tuple[str, ...] = ()
+    """What of the file is left out."""
     disk_threshold: int = 2 << 30
     preflight: bool = True
     clean_orphans: bool = True

@@ -28,6 +28,8 @@ from argus.environments.report import HealthReport
 from argus.environments.runs import Run, State
 from argus.environments.setting_up import SettingUp, SetUp
 from argus.environments.tools import Asked, Loaded, Tools
+from argus.host.engine import refusals
+from argus.host.engine.printed import Printout
 from argus.host.engine.resources import Dock, Made
 from argus.host.engine.seam import EngineRefused
 from argus.store.records import Act
@@ -152,8 +154,7 @@ class Environments:
                 done = await work.carry_out()
         except BaseException as error:
             # Also when the caller went away: what was begun is taken back before anybody else may begin.
-            left = await to_its_end(self._give_up(work, act, previous, error))
-            failure = _failed(error, left, timeout)
+            failure = await to_its_end(self._give_up(work, act, previous, error, timeout))
             if failure is error:
                 raise
             raise failure from error
@@ -169,15 +170,17 @@ class Environments:
         reach(SetupPlace.DONE)
         return replace(done, run=up)
 
-    async def _give_up(self, work: SettingUp, act: Act, previous: Run | None, error: BaseException) -> str:
-        """Returns what is left of it, in words."""
-        left = await work.take_back()
+    async def _give_up(
+        self, work: SettingUp, act: Act, previous: Run | None, error: BaseException, timeout: float | None
+    ) -> BaseException:
+        """Returns what is to be told of it, with what is left behind."""
+        failure, left = await work.end(error, timeout)
         if work.is_left:
             self._leftovers.add(work.run.key, lambda: self._taken_back(work))
         # Whoever was refused did the earlier run no harm.
         unharmed = None if work.touched else previous
-        await self._book.end(act, unharmed or replace(work.run, state=State.FAILED), "failed", why(error))
-        return left
+        await self._book.end(act, unharmed or replace(work.run, state=State.FAILED), "failed", why(failure))
+        return failure.adding(leftBehind=left) if left and isinstance(failure, ArgusError) else failure
 
     async def _taken_back(self, work: SettingUp) -> bool:
         async with self._turns[work.run.folder]:
@@ -209,7 +212,7 @@ class Environments:
         looker = Looker(self._dock(asked, known.circuit))
         return await looker.picture(known.blueprint, known.run, known.problem), known.circuit
 
-    async def logs(self, asked: Asked, container: str, lines: int, since: float | None) -> tuple[Made, list[str]]:
+    async def logs(self, asked: Asked, container: str, lines: int, since: float | None) -> tuple[Made, Printout]:
         known = await self._known(asked)
         with _in_words():
             looker = Looker(self._dock(asked, known.circuit))
@@ -286,21 +289,11 @@ class Environments:
 
 @contextlib.contextmanager
 def _in_words() -> Iterator[None]:
-    """An engine that was asked and did not do it is an error with a code, whatever it was about."""
     try:
         yield
     except EngineRefused as refused:
-        message = f"the Docker engine refused: {refused}"
-        raise ArgusError(Code.DOCKER_REFUSED, message, said=str(refused), status=refused.status) from None
+        raise refusals.in_words(refused) from None
 
 
 def _key(blueprint: Blueprint) -> str:
     return runs.key(blueprint.project, blueprint.folder)
-
-
-def _failed(error: BaseException, left: str, timeout: float | None) -> BaseException:
-    if isinstance(error, TimeoutError):
-        error = ArgusError(Code.HEALTH_CHECK_TIMEOUT, f"not up within {timeout:g} s", timeoutSeconds=timeout)
-    if left and isinstance(error, ArgusError):
-        return ArgusError(error.code, error.message, **{**error.details, "leftBehind": left})
-    return error

@@ -8,6 +8,8 @@ from argus.core.errors import ArgusError, Code
 from argus.environments.blueprint import Blueprint, Part
 from argus.environments.labels import RUN, of_project
 from argus.environments.runs import Run
+from argus.host.engine import refusals
+from argus.host.engine.printed import Printout
 from argus.host.engine.resources import Dock, Made
 from argus.host.engine.seam import EngineRefused
 
@@ -29,7 +31,7 @@ class Picture:
     parts: tuple[Seen, ...]
     config_problem: ArgusError | None = None
     """Why its file could not be read: this is what is on record."""
-    problem: str = ""
+    problem: ArgusError | None = None
     """Why the engine could not be asked: what it has is then not known."""
 
 
@@ -47,19 +49,21 @@ class Looker:
             found = {one.name: one for one in await self.dock.containers(wanted, timeout=_LOOK)}
         except (ArgusError, EngineRefused) as error:
             unseen = tuple(Seen(part, names[part.name], None) for part in plan.parts)
-            return Picture(plan, run, unseen, config_problem, error.message)
+            return Picture(plan, run, unseen, config_problem, refusals.in_words(error))
         seen = (Seen(part, names[part.name], _ours(found.get(names[part.name]), run)) for part in plan.parts)
         return Picture(plan, run, tuple(seen), config_problem)
 
     async def logs(
         self, plan: Blueprint, run: Run | None, wanted: str, lines: int, since: float | None
-    ) -> tuple[Made, list[str]]:
+    ) -> tuple[Made, Printout]:
         containers = dict(run.containers) if run else {}
         name = containers.get(wanted, wanted if wanted in containers.values() else "")
         made = _ours(await self.dock.container(name, timeout=_LOOK), run) if name else None
         if made is None:
             known = sorted({*containers, *containers.values()})
             message = f"there is no container {wanted!r} in this environment" + ("" if run else ", which is not up")
+            if name:
+                message = f"the container {name} of this environment is not there any more: somebody removed it"
             raise ArgusError(Code.CONTAINER_NOT_FOUND, message, container=wanted, known=known)
         return made, await self.dock.logs(made.id, lines, since, timeout=_LOGS)
 

@@ -36,6 +36,7 @@ class Resource:
         return {
             "type": self.kind,
             "name": self.name,
+            "id": self.id,
             "createdAt": rfc3339(self.created) if self.created is not None else None,
             "project": self.labels.get(PROJECT),
             "runId": self.labels.get(RUN),
@@ -62,6 +63,7 @@ class Cleanup:
     found: tuple[Resource, ...] = ()
     removed: tuple[Resource, ...] = ()
     failed: tuple[tuple[Resource, str], ...] = ()
+    seconds: float = 0.0
 
     def and_(self, other: Cleanup) -> Cleanup:
         return Cleanup(self.found + other.found, self.removed + other.removed, self.failed + other.failed)
@@ -71,6 +73,7 @@ class Cleanup:
             "found": [one.public() for one in self.found],
             "removed": [one.public() for one in self.removed],
             "failed": [{**one.public(), "error": why} for one, why in self.failed],
+            "duration": round(self.seconds * 1000, 1),
         }
 
     def raise_failures(self) -> None:
@@ -112,6 +115,8 @@ async def remove(dock: Dock, resources: Sequence[Resource], *, goes: Goes, heard
 
     `heard` is told of each: `removed`, `kept`, or why it failed. An engine that is away raises: nothing more can go.
     """
+    now = asyncio.get_running_loop().time
+    began = now()
     removed: list[Resource] = []
     failed: list[tuple[Resource, str]] = []
     turns = asyncio.Semaphore(_AT_ONCE)
@@ -138,7 +143,7 @@ async def remove(dock: Dock, resources: Sequence[Resource], *, goes: Goes, heard
         if resource not in going and resource not in gone:
             heard(resource, "kept")
     found = (*resources, *(one for one in gone if one not in resources))
-    return Cleanup(found, tuple(removed), tuple(failed))
+    return Cleanup(found, tuple(removed), tuple(failed), now() - began)
 
 
 async def _gone_with(dock: Dock, containers: Sequence[Resource], known: Sequence[Resource]) -> list[Resource]:

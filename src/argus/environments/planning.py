@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator
 
 from argus.environments.blueprint import Blueprint, Build, HealthWish, Part, PortWish
-from argus.environments.e2e import mocks, mounts
+from argus.environments.e2e import mocks, mounts, names
 from argus.environments.e2e.environment import Environment, Service
 from argus.host.engine.resources import Building, Mount
 
@@ -20,6 +20,9 @@ def plan(environment: Environment) -> Blueprint:
         network=environment.network,
         parts=(*(_service(one) for one in environment.services), *_mocks(environment)),
         builds=tuple(_build(one) for one in environment.services),
+        warnings=tuple(
+            f"mocks.{name}: {mocks.NOT_SERVED}" for name, mock in environment.mocks.items() if mock.image is None
+        ),
         disk_threshold=settings.preflight.disk_space_threshold,
         preflight=settings.preflight.enabled,
         clean_orphans=settings.preflight.clean_orphans,
@@ -57,6 +60,7 @@ def _service(one: Service) -> Part:
         mounts=tuple(_mounts(one.mounts)),
         depends_on=one.depends_on,
         health=_health(one),
+        alias=names.part(one.name),
     )
 
 
@@ -68,7 +72,7 @@ def _health(one: Service) -> HealthWish | None:
 
 
 def _mocks(environment: Environment) -> Iterator[Part]:
-    """Those that are images. The others are served by the daemon."""
+    """Those that are images."""
     for name, mock in environment.mocks.items():
         if mock.image is not None:
             yield _mock(environment, name, mock, mock.image)
@@ -83,6 +87,7 @@ def _mock(environment: Environment, name: str, mock: mocks.Mock, image: str) -> 
         mounts=tuple(_mounts(mock.volumes)),
         command=tuple(shlex.split(mock.args)) if mock.args else None,
         is_mock=True,
+        alias=name,
     )
 
 

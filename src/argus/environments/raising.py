@@ -15,8 +15,11 @@ from argus.core.failpoints import SetupPlace, reach
 from argus.environments.announcing import Tell
 from argus.environments.blueprint import Blueprint, Part
 from argus.environments.naming import choose
+from argus.environments.standing import Standing
 from argus.environments.waiting import Waiter
+from argus.host.engine import refusals
 from argus.host.engine.resources import Binding, Dock, Made, Making
+from argus.host.engine.seam import EngineRefused
 
 _LOOK = 5.0
 _MAKE = 30.0
@@ -33,6 +36,7 @@ class Up:
 class Raised:
     network: str
     parts: tuple[Up, ...]
+    warnings: tuple[str, ...] = ()
 
 
 class Raising:
@@ -46,6 +50,7 @@ class Raising:
         waiter: Waiter,
         clock: Clock,
         tell: Tell,
+        standing: Standing,
     ) -> None:
         self._plan = blueprint
         self._run = run
@@ -54,6 +59,7 @@ class Raising:
         self._waiter = waiter
         self._clock = clock
         self._tell = tell
+        self._standing = standing
         self._ready: dict[str, asyncio.Event] = {part.name: asyncio.Event() for part in blueprint.parts}
 
     async def run(self) -> Raised:
@@ -64,7 +70,8 @@ class Raising:
                 works = [group.create_task(self._part(part, network)) for part in self._plan.parts]
         except BaseExceptionGroup as several:
             raise _first(several) from None
-        return Raised(network, tuple([await self._stands(work.result()) for work in works]))
+        parts = tuple([await self._stands(work.result()) for work in works])
+        return Raised(network, parts, self._plan.warnings)
 
     async def _stands(self, up: Up) -> Up:
         """Still, now that all are ready: one that others waited for may have ended meanwhile."""
@@ -96,13 +103,20 @@ class Raising:
 
     async def _part(self, part: Part, network: str) -> Up:
         for name in part.depends_on:
+            self._standing.waits(part.name, name)
             await self._ready[name].wait()
         began = self._clock.monotonic()
+        self._standing.comes_to(part.name, "starting")
         self._tell("setup", "service_starting", {"service": part.name, "image": part.image})
-        id = await self._started(part, network)
+        try:
+            id = await self._started(part, network)
+        except (ArgusError, EngineRefused) as error:
+            raise _of(part, refusals.in_words(error)) from None
+        self._standing.comes_to(part.name, "started", id)
         made = await self._waiter.until_ready(part, id)
         seconds = round(self._clock.monotonic() - began, 3)
         self._tell("setup", "service_ready", {"service": part.name, "container": made.name, "seconds": seconds})
+        self._standing.comes_to(part.name, "ready")
         reach(SetupPlace.PART_READY)
         self._ready[part.name].set()
         return Up(part, made, seconds)
@@ -126,7 +140,7 @@ class Raising:
             ports=tuple(Binding(one.container_port, one.host_port, one.host, one.protocol) for one in part.ports),
             mounts=part.mounts,
             network=network,
-            aliases=tuple(dict.fromkeys((part.name, part.container))),
+            aliases=tuple(dict.fromkeys(filter(None, (part.alias, part.container)))),
             command=part.command,
         )
         try:
@@ -138,6 +152,13 @@ class Raising:
             holder = dict(error.details.get("labels") or {})
             other = choose(part.container, self._plan.project, self._run, holder, kind="container")
             return await self._dock.make(replace(making, name=other), timeout=_MAKE)
+
+
+def _of(part: Part, error: ArgusError) -> ArgusError:
+    """Whose it was, where that is not about the engine as a whole."""
+    if error.code in (Code.DOCKER_UNAVAILABLE, Code.CIRCUIT_OPEN):
+        return error
+    return error.adding(service=part.name, container=error.details.get("container", part.container))
 
 
 def _first(several: BaseExceptionGroup[BaseException]) -> BaseException:

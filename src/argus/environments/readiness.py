@@ -90,8 +90,7 @@ class Readiness:
         except (ArgusError, EngineRefused):
             return error
         room = {"path": root, "availableBytes": self.tools.disk_free(root)}
-        details = {**error.details, **room, "requiredBytes": self.blueprint.disk_threshold}
-        return ArgusError(error.code, error.message, **details)
+        return error.adding(**room, requiredBytes=self.blueprint.disk_threshold)
 
     def _goes(self, one: Resource) -> bool:
         """Volumes of a setup that was killed half-way go too: nobody had a run in which to put anything there."""

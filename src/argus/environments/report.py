@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from argus.core.errors import REGISTRY, ArgusError, Code, Severity
+from argus.core.errors import IN_ENVIRONMENTS, REGISTRY, ArgusError, Code, Severity
 from argus.environments.orphans import Resource
 
 
@@ -44,7 +44,7 @@ class Check:
             "code": self.code and self.code.value,
             "severity": severity and severity.value,
             "details": dict(self.details),
-            "suggestedActions": list(entry.actions) if entry else [],
+            "suggestedActions": list(IN_ENVIRONMENTS.get(self.code, entry.actions)) if entry and self.code else [],
             "duration": _milliseconds(self.duration),
         }
 

@@ -20,6 +20,7 @@ from argus.environments.raising import Raised, Raising
 from argus.environments.readiness import Readiness
 from argus.environments.report import HealthReport
 from argus.environments.runs import Run
+from argus.environments.standing import Standing
 from argus.environments.tools import Loaded, Tools
 from argus.environments.waiting import Waiter
 from argus.host.engine.resources import Dock
@@ -57,6 +58,7 @@ class SettingUp:
     """In the order of what is wanted."""
     touched: bool = False
     """Whether anything of the earlier run may be gone by now, or anything of this one be there."""
+    standing: Standing = field(default_factory=Standing)
     is_left: bool = False
     """Whether the engine was not there when that was to be taken back."""
 
@@ -163,11 +165,29 @@ class SettingUp:
         plan = claims.given(self.loaded.moved_to(moved) if moved else self.plan, self.plan, actual)
         carried = labels(plan.project, self.run.id, tools.me, rfc3339(tools.clock.wall()))
         waiter = Waiter(self.dock, tools.http, tools.clock, self.address, self._waiting)
-        return Raising(plan, self.run.id, carried, dock=self.dock, waiter=waiter, clock=tools.clock, tell=self.tell)
+        self.standing = Standing(part.name for part in plan.parts)
+        return Raising(
+            plan, self.run.id, carried, dock=self.dock, waiter=waiter, clock=tools.clock, tell=self.tell,
+            standing=self.standing,
+        )  # fmt: skip
 
     def _waiting(self, part: str, what: str) -> None:
+        self.standing.waits(part, what)
         said = {"project": self.plan.project, "service": part, "waitingFor": what}
         self.tools.show("setup", "service_waiting", said)
+
+    async def end(self, error: BaseException, timeout: float | None) -> tuple[BaseException, str]:
+        """What is to be told of a setup that failed, and what is left of it."""
+        failure = await self._failure(error, timeout)
+        return failure, await self.take_back()
+
+    async def _failure(self, error: BaseException, timeout: float | None) -> BaseException:
+        """With how far it had come. Before anything is taken back: what it says is asked of the containers."""
+        if isinstance(error, TimeoutError) and timeout is not None:
+            return await self.standing.timeout(self.dock, timeout)
+        if isinstance(error, ArgusError) and self.standing.steps:
+            return error.adding(services=self.standing.public())
+        return error
 
     async def take_back(self) -> str:
         """Removes what this run made. Returns what could not be removed, in words; the next setup removes that."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from argus.core.clock import rfc3339
-from argus.core.errors import ArgusError, Code, Severity
+from argus.core.errors import IN_ENVIRONMENTS, ArgusError, Code, Severity
 from argus.environments.looking import Seen
 from argus.environments.orphans import Cleanup, Resource
 from argus.environments.ports import PortMapping
@@ -17,8 +18,8 @@ from argus.environments.raising import Up
 from argus.environments.report import HealthReport, Overall, Verdict
 from argus.environments.tools import Asked, Shell
 from argus.host.engine.resources import Binding
-from argus.ops.breakers import BreakerReset, BreakerView, breaker_view, reset
 from argus.ops.caller import Role, Scope
+from argus.ops.circuits import CircuitReset, CircuitView, ProblemView, circuit_view, problem_view, reset
 from argus.ops.house import House
 from argus.ops.operation import CLI_FOLDER, CLI_SHELL, Answer, Ask, operation
 from argus.schema import PositiveDuration
@@ -105,6 +106,7 @@ class HealthReportView(Answer):
 class ResourceView(Answer):
     type: str = Field(description="container, network or volume")
     name: str
+    id: str = Field(description="A volume has none but its name")
     created_at: str | None
     project: str | None
     run_id: str | None
@@ -118,6 +120,7 @@ class CleanupView(Answer):
     found: list[ResourceView]
     removed: list[ResourceView]
     failed: list[FailedView]
+    duration: float = Field(description="Milliseconds")
 
 
 class PortMappingView(Answer):
@@ -163,7 +166,7 @@ class BuiltView(Answer):
     service: str
     image: str
     id: str
-    duration: float = Field(description="Seconds")
+    duration: float = Field(description="Milliseconds")
     existed: bool
 
 
@@ -181,7 +184,8 @@ class SetupView(Answer):
     port_mappings: list[PortMappingView]
     network_verification: dict[str, Any] | None
     orphan_cleanup: CleanupView
-    total_duration: float = Field(description="Seconds")
+    total_duration: float = Field(description="Milliseconds")
+    warnings: list[str] = Field(description="What of the file is left out")
 
 
 class StatusView(Answer):
@@ -194,22 +198,22 @@ class StatusView(Answer):
     services: list[PartView]
     mocks: list[PartView]
     port_mappings: list[PortMappingView]
-    circuit_breaker: BreakerView
-    problem: str | None = Field(description="Why the engine could not be asked")
-    config_problem: dict[str, Any] | None = Field(
-        description="Why the file could not be read: what is on record is shown"
-    )
+    circuit_breaker: CircuitView
+    warnings: list[str] = Field(description="What of the file is left out")
+    problem: ProblemView | None = Field(description="Why the engine could not be asked")
+    config_problem: ProblemView | None = Field(description="Why the file could not be read: what is on record is shown")
 
 
 class ContainerLogsView(Answer):
     container: str
     state: str
     lines: list[str]
+    truncated: bool = Field(description="Whether there was more of it than fits: 256 KiB, the newest lines")
 
 
 class PreflightView(Answer):
     health_report: HealthReportView
-    circuit_breaker_state: BreakerView
+    circuit_breaker_state: CircuitView
     auto_fix_applied: bool
     fixed: CleanupView
     found: HealthReportView | None = Field(description="What was seen before anything was mended")
@@ -236,6 +240,10 @@ def _is_inside(folder: str, project: str | None) -> bool:
     return own is not None and (folder == own or folder.startswith(own.rstrip("/") + "/"))
 
 
+def _milliseconds(seconds: float) -> float:
+    return round(seconds * 1000, 1)
+
+
 def _report(found: HealthReport) -> HealthReportView:
     return HealthReportView.model_validate(found.public())
 
@@ -249,6 +257,7 @@ def _cleanup(house: House, done: Cleanup) -> CleanupView:
         found=[_resource(one) for one in done.found],
         removed=[_resource(one) for one in done.removed],
         failed=[FailedView.model_validate({**one.public(), "error": house.clean(why)}) for one, why in done.failed],
+        duration=_milliseconds(done.seconds),
     )
 
 
@@ -343,7 +352,7 @@ async def preflight_check(house: House, ask: PreflightAsk) -> PreflightView:
     cleanup = fixed.cleanup or Cleanup()
     return PreflightView(
         health_report=_report(report),
-        circuit_breaker_state=breaker_view(house, circuit),
+        circuit_breaker_state=circuit_view(house, circuit),
         auto_fix_applied=bool(cleanup.removed),
         fixed=_cleanup(house, cleanup),
         found=_report(fixed.before) if fixed.before else None,
@@ -364,7 +373,9 @@ async def build(house: House, ask: BuildAsk) -> BuildView:
         _asked(house, ask), service=ask.service, no_cache=ask.no_cache, use_existing=ask.use_existing
     )
     images = [
-        BuiltView(service=one.service, image=one.image, id=one.id, duration=one.seconds, existed=one.existed)
+        BuiltView(
+            service=one.service, image=one.image, id=one.id, duration=_milliseconds(one.seconds), existed=one.existed
+        )
         for one in built
     ]
     return BuildView(images=images, preflight=_report(report) if report else None)
@@ -395,7 +406,8 @@ async def setup(house: House, ask: SetupAsk) -> SetupView:
         port_mappings=_mappings(done.mappings),
         network_verification=None,
         orphan_cleanup=_cleanup(house, done.cleanup),
-        total_duration=done.seconds,
+        total_duration=_milliseconds(done.seconds),
+        warnings=list(done.raised.warnings),
     )
 
 
@@ -410,7 +422,7 @@ async def status(house: House, ask: Environment) -> StatusView:
     """
     picture, circuit = await house.environments.status(_asked(house, ask))
     run, wrong = picture.run, picture.config_problem
-    unknown = bool(picture.problem)
+    unknown = picture.problem is not None
     return StatusView(
         project=picture.blueprint.project,
         folder=picture.blueprint.folder,
@@ -421,9 +433,10 @@ async def status(house: House, ask: Environment) -> StatusView:
         services=[_part(one, unknown=unknown) for one in picture.parts if not one.part.is_mock],
         mocks=[_part(one, unknown=unknown) for one in picture.parts if one.part.is_mock],
         port_mappings=_mappings(run.mappings) if run else [],
-        circuit_breaker=breaker_view(house, circuit),
-        problem=house.clean(picture.problem) or None,
-        config_problem=wrong and {"code": wrong.code.value, "message": house.clean(wrong.message)},
+        circuit_breaker=circuit_view(house, circuit),
+        warnings=list(picture.blueprint.warnings),
+        problem=problem_view(house, picture.problem) if picture.problem else None,
+        config_problem=problem_view(house, wrong) if wrong else None,
     )
 
 
@@ -435,7 +448,8 @@ async def logs(house: House, ask: ContainerLogsAsk) -> ContainerLogsView:
     """Shows the last lines that a container of an environment printed. Changes nothing."""
     since = house.clock.wall() - ask.since if ask.since else None
     made, lines = await house.environments.logs(_asked(house, ask), ask.container, ask.lines, since)
-    return ContainerLogsView(container=made.name, state=made.state, lines=[house.clean(line) for line in lines])
+    cleaned = [house.clean(line) for line in lines]
+    return ContainerLogsView(container=made.name, state=made.state, lines=cleaned, truncated=lines.is_cut)
 
 
 @operation(
@@ -457,13 +471,14 @@ async def clean(house: House, ask: CleanAsk) -> CleanupView:
     "environments.reset_circuit", "POST /api/environments/reset_circuit", verb="env reset-circuit",
     tool="argus_reset_circuit", scope=Scope.ENVIRONMENT, errors=_CONFIG,
 )  # fmt: skip
-async def reset_circuit(house: House, ask: Environment) -> BreakerReset:
+async def reset_circuit(house: House, ask: Environment) -> CircuitReset:
     """Lets one call through a project's open circuit breaker; it closes when that succeeds.
 
     A closed or half-open one is left as it is, and that is said.
     """
     circuit = await house.environments.circuit_to_reset(_asked(house, ask))
-    return await reset(house, circuit.name)
+    return await reset(house, circuit)
 
 
-OPERATIONS = (init, preflight_check, build, setup, status, logs, clean, reset_circuit)
+_ALL = (init, preflight_check, build, setup, status, logs, clean, reset_circuit)
+OPERATIONS = tuple(replace(one, advice=IN_ENVIRONMENTS) for one in _ALL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, get_type_hints
 
@@ -63,6 +63,8 @@ class Operation:
     errors: tuple[Code, ...] = ()
     """The codes it may answer with, besides those that every call may."""
     path_fields: tuple[str, ...] = field(default=())
+    advice: Mapping[Code, tuple[str, ...]] = field(default_factory=dict)
+    """What it suggests where that is not what the code suggests everywhere else."""
 
     async def call(self, house: House, values: dict[str, Any], *, encodable: bool = False) -> Answer:
         """Checks who asks, validates what came from outside, and runs. `encodable`: that much of it is known."""
@@ -73,7 +75,12 @@ class Operation:
             asked = self.ask.model_validate(values)
         except ValidationError as invalid:
             raise invalid_request(invalid) from None
-        return await self.run(house, asked)
+        try:
+            return await self.run(house, asked)
+        except ArgusError as error:
+            if error.code in self.advice:
+                error.actions = self.advice[error.code]
+            raise
 
 
 def _check_encodable(values: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from argus.core.errors import ArgusError, Code
 from argus.host.engine.names import checked, checked_image, is_meant
+from argus.host.engine.printed import Printout
 from argus.host.engine.refusals import full, missing, no_image, taken
 from argus.host.engine.resources import Binding, Happening, Made, Making, Mount, Usage, Wanted
 from argus.host.engine.seam import Container, EngineRefused, EngineUnavailable
@@ -292,10 +293,10 @@ class FakeContainers:
         found = [one.made() for one in self.containers_by_name.values() if carries(one.labels, labels)]
         return sorted(found, key=lambda one: one.name)
 
-    async def logs(self, id: str, tail: int, since: float | None) -> list[str]:
+    async def logs(self, id: str, tail: int, since: float | None) -> Printout:
         await self._reach()
         lines = [line for at, line in self._one(id).prints if since is None or at >= since]
-        return lines[-tail:] if tail > 0 else []
+        return Printout(lines[-tail:] if tail > 0 else [])
 
     async def stats(self, id: str) -> Usage:
         await self._reach()

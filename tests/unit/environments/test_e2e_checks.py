@@ -27,7 +27,7 @@ def suite(name: str) -> dict[str, str]:
         pytest.param(
             {"services": {"a": service("x"), "b": service("x")}}, ["services.b.container.name"], id="containers"
         ),
-        pytest.param({"services": {"a/b": service("a")}}, ["services.a/b"], id="a-key-that-is-no-name"),
+        pytest.param({"services": {"a\tb": service("a")}}, ["services.a\tb"], id="a-key-that-is-no-name"),
         pytest.param({"mocks": {"a/b": {"port": 1}}}, ["mocks.a/b"], id="a-mock-whose-key-is-no-name"),
         pytest.param({"tests": {"suites": [suite("a"), suite("b"), suite("a")]}}, ["tests.suites[2].id"], id="suites"),
         pytest.param(

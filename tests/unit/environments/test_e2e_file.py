@@ -14,6 +14,7 @@ from argus.environments.e2e import loading, model, names
 from argus.environments.e2e.mounts import Mount
 from argus.environments.e2e.published import Port
 from argus.environments.e2e.resilience import Resilience
+from argus.environments.planning import plan
 
 EVERYTHING = """\
 version: "1"
@@ -264,11 +265,11 @@ services:
       ports: ["70000:80", "a:b", 80]
       environment: {PORT: 3000, EMPTY: }
       volumes: ["relative/path:/x", "a:b"]
-      healthcheck: {path: /, interval: 10, retries: 0, port: 0}
+      healthcheck: {path: /, interval: 10, retries: -1, port: 0}
     dependsOn: [nobody]
 mocks: {m: {port: none, mode: guess, target: "ftp://x"}}
 tests:
-  suites: [{name: "", id: a, runner: rspec}, {id: a}]
+  suites: [{name: "", id: a, runner: ""}, {id: a}]
   retry: {maxAttempts: 11, delay: soon}
 isolation: {portRange: [80, 90]}
 resilience:
@@ -440,3 +441,21 @@ def test_garbage_is_loaded_or_refused_with_places(tmp_path: Path, sections: dict
 def test_any_text_is_loaded_or_refused(tmp_path: Path, text: str):
     error = outcome(tmp_path, text.encode("utf-8", "ignore").decode())
     assert error is None or error.code is Code.CONFIG_INVALID
+
+
+def test_files_that_others_of_this_format_take_are_taken(tmp_path: Path):
+    one = {"name": "API Server", **service()}
+    one["container"]["healthcheck"] = {"path": "/", "retries": 0}
+    tests = {"suites": [{"name": "Unit", "id": "unit", "runner": "jest"}]}
+    loaded = load(
+        tmp_path, project(services=[one, {"name": "测试", **service("db"), "dependsOn": ["API Server"]}], tests=tests)
+    )
+    assert [(part.name, part.alias) for part in plan(loaded).parts] == [("API Server", "API-Server"), ("测试", "")]
+    assert warned(loaded) == [("tests.suites[0].runner", 1)]
+    (health, _) = (part.health for part in plan(loaded).parts)
+    assert health is not None
+    assert health.patience == 45.0, "once, at least"
+    mapped = load(tmp_path, project(services={"The API": service()}))
+    assert [part.name for part in plan(mapped).parts] == ["The API"]
+    for name in ("a\nb", "x" * 201):
+        assert places(refused(tmp_path, project(services=[{"name": name, **service()}]))) == [("services[0].name", 1)]

@@ -65,7 +65,7 @@ def test_it_takes_what_the_loader_takes(written: dict[str, Any]):
         pytest.param(project(services=3), id="services-that-are-a-number"),
         pytest.param(project(mocks={"m": {"port": 70_000}}), id="a-port-out-of-range"),
         pytest.param(project(resilience={"container": {"maxRestarts": 11}}), id="too-many-restarts"),
-        pytest.param(project(tests={"suites": [{"name": "a", "id": "a", "runner": "rspec"}]}), id="no-such-runner"),
+        pytest.param(project(tests={"suites": [{"name": "a", "id": "a", "runner": ""}]}), id="no-runner"),
         pytest.param(project(tests={"suites": [], "retry": {"maxAttempts": 1, "delay": "soon"}}), id="no-duration"),
         pytest.param(project(isolation={"portRange": [1, 2]}), id="privileged-ports"),
     ],

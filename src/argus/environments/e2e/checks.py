@@ -9,7 +9,7 @@ import difflib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from argus.environments.e2e import names, places
+from argus.environments.e2e import names, places, suites
 from argus.environments.e2e.places import Path, Placed
 
 _HINTS = 20
@@ -33,6 +33,16 @@ def find(tree: Any, line: LineOf) -> Iterator[Said]:
     yield from _port_range(tree)
 
 
+def runners(tree: Any) -> list[Said]:
+    """Others of this format know more of them; nothing but the suite needs it."""
+    known = ", ".join(suites.RUNNERS)
+    return [
+        (path, f"not a runner that Argus knows ({known}): this suite cannot be run")
+        for path, runner in places.suites(tree, "runner")
+        if runner not in suites.RUNNERS and "{{" not in runner
+    ]
+
+
 def _twice(named: list[tuple[Path, Any]], line: LineOf, message: str) -> Iterator[Said]:
     first: dict[str, Path] = {}
     for path, name in named:
@@ -45,8 +55,14 @@ def _twice(named: list[tuple[Path, Any]], line: LineOf, message: str) -> Iterato
 
 def _illegal(services: list[Placed], mocks: list[Placed]) -> Iterator[Said]:
     """Names that are keys. Those that are values, the model looks at."""
-    for one in (*services, *mocks):
-        if one.named_at == one.path and one.name is not None and not names.is_container(one.name):
+    for one in services:
+        if one.named_at == one.path and one.name is not None:
+            try:
+                names.called(one.name)
+            except ValueError as wrong:
+                yield one.path, str(wrong)
+    for one in mocks:
+        if one.name is not None and not names.is_container(one.name):
             yield one.path, "a name starts with a letter or a digit and goes on with letters, digits and _ . -"
 
 

@@ -16,6 +16,7 @@ from argus.environments.e2e import (
     checks,
     following,
     legal,
+    mocks,
     paths,
     places,
     problems,
@@ -152,6 +153,8 @@ def _warnings(
         words = ", ".join(f"{{{{{name}}}}}" for name in dict.fromkeys(several))
         said.append((path, f"{words} cannot be resolved and stays as written"))
     said += paths.missing(found)
+    said += checks.runners(document.value)
+    said += [(one.path, mocks.NOT_SERVED) for one in places.mocks(document.value) if one.value.get("image") is None]
     if document.value.get("service") is not None and document.value.get("services"):
         said.append((("service",), "not used: `services` goes before it"))
     found_at = [Problem(path, document.line(path), message) for path, message in said]

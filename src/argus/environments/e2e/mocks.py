@@ -21,6 +21,8 @@ from argus.environments.e2e.values import (
     whole,
 )
 
+NOT_SERVED = "not served yet: a mock without an `image` is left out"
+
 
 class Response(Part):
     """What is answered."""

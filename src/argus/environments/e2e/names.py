@@ -15,6 +15,15 @@ _IMAGE = re.compile(
     rf"(?:{_HOST}/)?{_COMPONENT}(?:/{_COMPONENT})*(?::[A-Za-z0-9_][A-Za-z0-9_.-]{{0,127}})?(?:@sha256:[0-9a-f]{{64}})?"
 )
 _LONGEST = 255
+_LONGEST_CALLED = 200
+CALLED_SCHEMA = {"type": "string", "minLength": 1, "maxLength": _LONGEST_CALLED}
+
+
+def called(name: str) -> str:
+    """What people call a service. Where Docker needs a name of it, it is made legal."""
+    if len(name) > _LONGEST_CALLED or not name.isprintable():
+        raise ValueError(f"a name has at most {_LONGEST_CALLED} characters, and all of them can be printed")
+    return name
 
 
 def container(name: str) -> str:

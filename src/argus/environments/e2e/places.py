@@ -57,12 +57,13 @@ def mocks(tree: Any) -> list[Placed]:
     return [Placed(("mocks", key), key, ("mocks", key), one) for key, one in several if isinstance(one, dict)]
 
 
-def suites(tree: Any) -> Iterator[tuple[Path, str]]:
+def suites(tree: Any, key: str = "id") -> Iterator[tuple[Path, str]]:
+    """What each of them says under that key."""
     tests = tree.get("tests") if isinstance(tree, dict) else None
     several = tests.get("suites") if isinstance(tests, dict) else None
     for place, one in enumerate(several if isinstance(several, list) else ()):
-        if isinstance(one, dict) and isinstance(one.get("id"), str):
-            yield ("tests", "suites", place, "id"), one["id"]
+        if isinstance(one, dict) and isinstance(one.get(key), str):
+            yield ("tests", "suites", place, key), one[key]
 
 
 def at(tree: Any, path: Path) -> Any:

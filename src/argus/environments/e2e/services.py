@@ -8,6 +8,7 @@ from pydantic import Field
 
 from argus.environments.e2e import published
 from argus.environments.e2e.values import (
+    Called,
     ContainerName,
     Duration,
     Filled,
@@ -45,7 +46,7 @@ class Healthcheck(Part):
     )
     interval: PositiveDuration = lasting("10s", "The time between two checks.")
     timeout: PositiveDuration = lasting("5s", "How long one check may take.")
-    retries: Annotated[int, whole(1, 1000)] = Field(
+    retries: Annotated[int, whole(0, 1000)] = Field(
         default=10, description="So many failures in a row, and it is unhealthy."
     )
     start_period: Duration = lasting("30s", "Failures in this time after the start do not count.")
@@ -89,7 +90,7 @@ class Service(Part):
 class MappedService(Service):
     """One of several services, under its name."""
 
-    name: ContainerName | None = Field(default=None, description="Its name, where it is not the key it stands under.")
+    name: Called | None = Field(default=None, description="Its name, where it is not the key it stands under.")
     depends_on: tuple[Filled, ...] = Field(
         default=(), description="The services that have to be well before this one is started."
     )
@@ -98,7 +99,9 @@ class MappedService(Service):
 class ListedService(Service):
     """One of several services, in a list."""
 
-    name: ContainerName = Field(description="Its name, and the name others reach it by.")
+    name: Called = Field(
+        description="Its name, and the name others reach it by: with - for what no host name may hold."
+    )
     depends_on: tuple[Filled, ...] = Field(
         default=(), description="The services that have to be well before this one is started."
     )

@@ -29,14 +29,17 @@ class Parallel(Part):
     concurrency: Count | None = Field(default=None, description="The most at once.")
 
 
+RUNNERS = ("yaml", "vitest", "pytest", "shell", "exec", "playwright")
+
+
 class Suite(Part):
     """Tests that are run together."""
 
     name: Filled = Field(description="What people call it.")
     id: Filled = Field(description="What programs call it; no other suite has it.")
     file: Filled | None = Field(default=None, description="The file of the tests, seen from this file.")
-    runner: Literal["yaml", "vitest", "pytest", "shell", "exec", "playwright"] = Field(
-        default="yaml", description="What runs them."
+    runner: Filled = Field(
+        default="yaml", description="What runs them: yaml, vitest, pytest, shell, exec or playwright."
     )
     command: Filled | None = Field(default=None, description="The command, for shell and exec.")
     config: Filled | None = Field(default=None, description="The runner's own configuration file.")

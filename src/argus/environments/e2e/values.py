@@ -163,6 +163,7 @@ PositiveDuration = Annotated[float, Kind(_positive, {"type": "string", "pattern"
 Delay = Annotated[float, Kind(_delay, {"type": "string", "pattern": f"^[0-9]+$|{units.DURATION_PATTERN}"})]
 Size = Annotated[int, Kind(_size, {"type": "string", "pattern": units.SIZE_PATTERN})]
 
+Called = Annotated[str, Kind(lambda value: names.called(_filled(value)), names.CALLED_SCHEMA)]
 ContainerName = Annotated[str, Kind(lambda value: names.container(_filled(value)), names.CONTAINER_SCHEMA)]
 Image = Annotated[str, Kind(lambda value: names.image(_filled(value)), _BLANK)]
 Published = Annotated[tuple[published.Port, ...], Kind(lambda value: published.read(_text(value)), published.SCHEMA)]

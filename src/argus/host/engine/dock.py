@@ -14,16 +14,18 @@ from urllib.parse import urlencode
 from argus.core.errors import ArgusError, Code
 from argus.host.engine import reading, writing
 from argus.host.engine.names import checked, checked_image, filters, is_meant, is_name
-from argus.host.engine.printed import Printed
+from argus.host.engine.printed import Printed, Printout
 from argus.host.engine.refusals import decoded, missing, refusal
 from argus.host.engine.resources import Labels, Made, Making, Usage, Wanted
 from argus.host.engine.seam import EngineRefused, EngineUnavailable
 from argus.host.engine.together import together
-from argus.host.engine.wire import LARGEST, Answer, Line
+from argus.host.engine.wire import Answer, Line
 
 _HOLDER = re.compile(r'by container "?([0-9a-f]{12,64})')
 _AGAIN = 0.1
 _SHARED = "container:"
+_LONGEST = 128 * 1024 * 1024
+"""Bytes of logs that are read, of which the end is kept: a few lines may be very long ones."""
 
 
 class ContainerCalls:
@@ -116,7 +118,7 @@ class ContainerCalls:
         found = [one for one in (await together(ids, self.container)).values() if one is not None]
         return sorted(found, key=lambda one: one.name)
 
-    async def logs(self, id: str, tail: int, since: float | None) -> list[str]:
+    async def logs(self, id: str, tail: int, since: float | None) -> Printout:
         said = await self._inspect(id)
         if said is None:
             raise missing(id)
@@ -130,8 +132,9 @@ class ContainerCalls:
             while piece := await coming.piece():
                 printed.take(piece)
                 size += len(piece)
-                if size > LARGEST:
-                    break  # lines without end; what was kept of them will do
+                if size > _LONGEST:
+                    printed.give_up()  # lines without end; what was kept of them will do
+                    break
         return printed.lines(tail)
 
     async def stats(self, id: str) -> Usage:

@@ -10,6 +10,13 @@ MOST = 256 * 1024
 """Bytes that are kept, the last ones."""
 
 
+class Printout(list[str]):
+    """The last lines of what was printed."""
+
+    is_cut = False
+    """Whether more was asked for than is kept."""
+
+
 class Printed:
     def __init__(self, *, is_framed: bool) -> None:
         self._is_framed = is_framed
@@ -17,6 +24,7 @@ class Printed:
         """Bytes of the present piece that have not come yet."""
         self._head = bytearray()
         self._text = bytearray()
+        self._is_cut = False
 
     def take(self, data: bytes) -> None:
         if not self._is_framed:
@@ -40,9 +48,23 @@ class Printed:
     def _keep(self, piece: bytes) -> None:
         self._text += piece
         if len(self._text) > 2 * MOST:
-            del self._text[:-MOST]
+            self._cut()
 
-    def lines(self, most: int) -> list[str]:
-        text = bytes(self._text[-MOST:]).decode("utf-8", "replace").replace("\r\n", "\n")
+    def _cut(self) -> None:
+        self._is_cut = self._is_cut or len(self._text) > MOST
+        del self._text[:-MOST]
+
+    def give_up(self) -> None:
+        """What follows is not read any more."""
+        self._is_cut = True
+
+    def lines(self, most: int) -> Printout:
+        self._cut()
+        text = bytes(self._text).decode("utf-8", "replace").replace("\r\n", "\n")
         lines = text.removesuffix("\n").split("\n") if text else []
-        return lines[-most:] if most > 0 else []
+        is_only_an_end = len(lines) == 1
+        if self._is_cut and not is_only_an_end:
+            del lines[:1]
+        found = Printout(lines[-most:] if most > 0 else [])
+        found.is_cut = self._is_cut and (is_only_an_end or len(lines) < most)
+        return found

@@ -27,6 +27,14 @@ _NO_IMAGE = re.compile(r"no such image", re.IGNORECASE)
 _LONGEST = 500
 
 
+def in_words(error: ArgusError | EngineRefused) -> ArgusError:
+    """An engine that was asked and did not do it is an error with a code, whatever it was about."""
+    if isinstance(error, ArgusError):
+        return error
+    message = f"the Docker engine refused: {error}"
+    return ArgusError(Code.DOCKER_REFUSED, message, said=str(error), status=error.status)
+
+
 def said(answer: Answer) -> str:
     try:
         words = json.loads(answer.body)["message"]
@@ -62,9 +70,10 @@ def refusal(answer: Answer, *, container: str = "", image: str = "") -> Exceptio
 
 
 def full(words: str) -> ArgusError | None:
-    if _FULL in words.lower():
-        return ArgusError(Code.DISK_SPACE_LOW, f"the Docker engine has no space left: {words[:_LONGEST]}", said=words)
-    return None
+    said = next((line.strip() for line in words.splitlines() if _FULL in line.lower()), "")
+    if not said:
+        return None
+    return ArgusError(Code.DISK_SPACE_LOW, f"the Docker engine has no space left: {said[:_LONGEST]}", said=words)
 
 
 def taken(words: str) -> ArgusError | None:

@@ -10,6 +10,8 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from argus.host.engine.printed import Printout
+
 Labels = Mapping[str, str]
 Wanted = Mapping[str, str | None]
 """Labels to look for, all of them at once; None: whatever its value."""
@@ -228,8 +230,8 @@ class Dock(Protocol):
         """Running or not, by name."""
         ...
 
-    async def logs(self, id: str, tail: int = 100, since: float | None = None, *, timeout: float) -> list[str]:
-        """The last lines of both outputs, in bounds: at most `tail`, and 256 KiB."""
+    async def logs(self, id: str, tail: int = 100, since: float | None = None, *, timeout: float) -> Printout:
+        """The last lines of both outputs, in bounds: at most `tail`, and 256 KiB; they say when that cut them."""
         ...
 
     async def stats(self, id: str, *, timeout: float) -> Usage: ...

@@ -100,6 +100,14 @@ def _read(named: str, certificates: str, *, is_tls: bool) -> Place:
         is_tls = is_tls or parts.scheme == "https"
         port = parts.port or (2376 if is_tls else 2375)
         return Place(host=parts.hostname, port=port, certificates=certificates if is_tls else "")
+    if parts.scheme == "ssh":
+        # The docker command starts a program on the other machine for each question; Argus asks sockets.
+        raise EngineUnavailable(
+            f"the Docker engine's address {named[:200]!r} is reached by ssh, which Argus does not do by itself: "
+            "forward its socket (ssh -NL /run/user/1000/there.sock:/var/run/docker.sock USER@HOST) and set "
+            "DOCKER_HOST=unix:///run/user/1000/there.sock",
+            is_the_engines=False,
+        )
     raise EngineUnavailable(
         f"the Docker engine's address {named[:200]!r} is not understood: unix:///path or tcp://host:port",
         is_the_engines=False,

@@ -1,0 +1,72 @@
+"""How far each part of an environment has come while it is set up: what is told when that ends before its time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from argus.core.errors import ArgusError, Code
+from argus.environments.waiting import last_words
+from argus.host.engine.resources import Dock
+
+_LOGS = 5.0
+"""Seconds for the logs of all that were not ready."""
+
+
+@dataclass(slots=True)
+class Step:
+    service: str
+    state: str = "waiting"
+    """waiting, for those it depends on; starting; started, and not ready; ready."""
+    waiting_for: str = ""
+    container: str = ""
+    """Its id, once there is one."""
+
+    def public(self) -> dict[str, Any]:
+        return {"service": self.service, "state": self.state, "waitingFor": self.waiting_for or None}
+
+
+class Standing:
+    def __init__(self, services: Iterable[str] = ()) -> None:
+        self.steps = {name: Step(name) for name in services}
+
+    def waits(self, service: str, what: str) -> None:
+        if service in self.steps:
+            self.steps[service].waiting_for = what
+
+    def comes_to(self, service: str, state: str, container: str = "") -> None:
+        step = self.steps[service]
+        step.state, step.waiting_for = state, ""
+        step.container = container or step.container
+
+    def public(self) -> list[dict[str, Any]]:
+        return [one.public() for one in self.steps.values()]
+
+    @property
+    def late(self) -> list[Step]:
+        return [one for one in self.steps.values() if one.state != "ready"]
+
+    async def timeout(self, dock: Dock, seconds: float) -> ArgusError:
+        """Which were not ready when the time was over, what they waited for, and what they said last."""
+        waited = "; ".join(f"{one.service}: {one.waiting_for or one.state}" for one in self.late)
+        return ArgusError(
+            Code.HEALTH_CHECK_TIMEOUT,
+            f"not up within {seconds:g} s: {waited or 'nothing was started yet'}",
+            timeoutSeconds=seconds,
+            notReady=[one.service for one in self.late],
+            services=self.public(),
+            logs=await self._logs(dock),
+        )
+
+    async def _logs(self, dock: Dock) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        try:
+            async with asyncio.timeout(_LOGS):
+                for one in self.late:
+                    if one.container:
+                        found[one.service] = await last_words(dock, one.container)
+        except TimeoutError:
+            pass  # what there is will do
+        return found
