@@ -23,6 +23,7 @@ def test_an_environment_comes_up_is_looked_at_and_goes_away(yard: Yard, docker: 
     status = shop.status
     assert (status["state"], status["runId"], status["circuitBreaker"]["state"]) == ("up", done["runId"], "closed")
     gone = shop.env("clean").json
+    assert gone["duration"] > 0
     assert sorted(one["name"] for one in gone["removed"]) == sorted(["api", "db", done["network"]])
     assert ours(docker) == NOTHING
     assert shop.status["state"] == "none"

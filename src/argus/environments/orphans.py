@@ -66,7 +66,12 @@ class Cleanup:
     seconds: float = 0.0
 
     def and_(self, other: Cleanup) -> Cleanup:
-        return Cleanup(self.found + other.found, self.removed + other.removed, self.failed + other.failed)
+        return Cleanup(
+            self.found + other.found,
+            self.removed + other.removed,
+            self.failed + other.failed,
+            self.seconds + other.seconds,
+        )
 
     def public(self) -> dict[str, Any]:
         return {
