@@ -9,7 +9,16 @@ from argus.core.clock import Clock, Stamp, milliseconds, stamp
 from argus.core.errors import ArgusError, Code
 from argus.loops import log
 from argus.store.interface import Store
-from argus.store.records import Prune, PruneActs, PruneEvents, PruneIncidents, PruneStories, PruneTallies
+from argus.store.records import (
+    Prune,
+    PruneActs,
+    PruneEvents,
+    PruneHealthChecks,
+    PruneIncidents,
+    PruneSpawns,
+    PruneStories,
+    PruneTallies,
+)
 
 _FIRST = 5.0
 _EVERY = 3600.0
@@ -28,6 +37,8 @@ def orders(now: Stamp, age: float) -> dict[str, Prune]:
         "events of ended incidents": PruneStories(),
         "acts": PruneActs(now, max(age, _COUNTS), keep=MOST, most=100_000),
         "incidents": PruneIncidents(wall - age, keep=1_000, most=100_000),
+        "health checks": PruneHealthChecks(wall - age, keep=10_000, most=1_000_000),
+        "spawns": PruneSpawns(wall - age, keep=1_000, most=100_000),
         "hours": PruneTallies(_HOUR, int(wall) - 48 * _HOUR, keep=48, most=96),
         "days": PruneTallies(_DAY, int(wall) - 400 * _DAY, keep=400, most=800),
     }

@@ -21,14 +21,17 @@ from argus.store.records import (
     Act,
     AddTallies,
     Append,
+    Claim,
     CloseAct,
     Condition,
     Counts,
     Cursor,
+    Document,
     Incident,
     OpenAct,
     PutCondition,
     PutCursor,
+    PutDocument,
     PutIncident,
     PutSetting,
     Tally,
@@ -80,6 +83,11 @@ TALLIES = (
     Tally(3600, 1_789_999_200, "services", "datenbank-ü", Counts(down=60, unknown=1)),
 )
 
+DOCUMENTS = (
+    Document("agents", "team-green001", {"task": "SEC-1: 'quoted' \u00fc", "generation": 1}),
+    Document("agents", "team-green000", {"task": ""}, live=False),
+)
+
 # By the version that introduced them; a store of version 2 holds those of 1 and 2.
 ROWS: dict[int, tuple[Write, ...]] = {
     1: (
@@ -100,6 +108,7 @@ ROWS: dict[int, tuple[Write, ...]] = {
         *map(PutCursor, CURSORS),
     ),
     2: (AddTallies(TALLIES),),
+    3: (*map(PutDocument, DOCUMENTS), Claim("coder:2", NOON + 20)),
 }
 
 

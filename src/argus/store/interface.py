@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from argus.core.budget import MOST
 from argus.core.events import Event
-from argus.store.records import Act, Condition, Counts, Cursor, Document, Incident, Prune, Pruned, Write
+from argus.store.records import Act, Condition, Counts, Cursor, Document, HealthCheck, Incident, Prune, Pruned, Write
 
 
 class Store(Protocol):
@@ -89,5 +89,26 @@ class Store(Protocol):
     async def documents(self, domain: str, *, live: bool = True) -> list[Document]: ...
 
     async def cursor(self, name: str) -> Cursor | None: ...
+
+    async def sessions(self) -> list[dict[str, Any]]:
+        """What Argus wrote of each session to go on with."""
+        ...
+
+    async def spawns(self, *, open_only: bool = False, limit: int = 100) -> list[dict[str, Any]]:
+        """The same of spawns, the newest first; those that are still judged, or all."""
+        ...
+
+    async def health_checks(
+        self,
+        *,
+        project: str | None = None,
+        type: str | None = None,
+        status: str | None = None,
+        since: float = 0.0,
+        limit: int = 100,
+        before: int | None = None,
+    ) -> list[HealthCheck]:
+        """Of the audit trail, the newest first; `before` is the id where an earlier page ended."""
+        ...
 
     async def close(self) -> None: ...

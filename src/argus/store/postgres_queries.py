@@ -10,8 +10,8 @@ from argus.core.errors import ArgusError, Code
 from argus.core.events import Event
 from argus.core.failpoints import Place, reach
 from argus.core.redact import Redactor
-from argus.store import pruning, records, rows
-from argus.store.records import Act, Condition, Counts, Cursor, Document, Incident
+from argus.store import dialects, pruning, records, rows, session_tables
+from argus.store.records import Act, Condition, Counts, Cursor, Document, HealthCheck, Incident
 
 CHANNEL = "argus_journal"
 """Of LISTEN and NOTIFY. The payload is the newest number of a commit."""
@@ -45,7 +45,7 @@ def make_ready(write: records.Write, epoch: str, now: int, redactor: Redactor) -
             when = now if at is None else at
             data = redactor.value(draft.data)
             incident = data.get("incident")
-            names = (_text(draft.channel), _text(draft.type), _clean(draft.subject, redactor))
+            names = (rows.plain(draft.channel), rows.plain(draft.type), _clean(draft.subject, redactor))
             event = Event(0, epoch, when, *names, data)
             return Ready(
                 "INSERT INTO argus.journal (timestamp, channel, type, subject, incident, data) "
@@ -54,8 +54,8 @@ def make_ready(write: records.Write, epoch: str, now: int, redactor: Redactor) -
                 event=event,
             )
         case records.OpenAct(act):
-            names = (_text(act.id), _text(act.kind), _text(act.subject))
-            begun = (_text(act.begun.boot_id), act.begun.boot, act.begun.wall)
+            names = (rows.plain(act.id), rows.plain(act.kind), rows.plain(act.subject))
+            begun = (rows.plain(act.begun.boot_id), act.begun.boot, act.begun.wall)
             return Ready(
                 f"INSERT INTO argus.acts ({rows.ACT}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, NULL, NULL, '{{}}')",  # noqa: S608
                 (*names, *begun, _optional(act.incident), rows.encoded(redactor.value(act.intent))),
@@ -64,12 +64,12 @@ def make_ready(write: records.Write, epoch: str, now: int, redactor: Redactor) -
         case records.CloseAct(id, outcome, ended, detail):
             return Ready(
                 "UPDATE argus.acts SET outcome = $2, ended = $3, detail = $4 WHERE id = $1 AND outcome IS NULL",
-                (_text(id), _text(outcome), ended, rows.encoded(redactor.value(detail))),
+                (rows.plain(id), rows.plain(outcome), ended, rows.encoded(redactor.value(detail))),
                 closes=id,
                 step=Place.ACT_CLOSED,
             )
         case records.PutIncident(incident):
-            names = (_text(incident.id), _text(incident.kind), _text(incident.subject))
+            names = (rows.plain(incident.id), rows.plain(incident.kind), rows.plain(incident.subject))
             told = (_clean(incident.cause, redactor), rows.encoded(redactor.value(incident.data)))
             return Ready(
                 f"INSERT INTO argus.incidents ({rows.INCIDENT}) VALUES ($1, $2, $3, $4, $5, $6, $7) "  # noqa: S608
@@ -78,45 +78,47 @@ def make_ready(write: records.Write, epoch: str, now: int, redactor: Redactor) -
                 (*names, incident.opened, incident.closed, *told),
             )
         case records.PutCondition(condition):
-            names = (_text(condition.domain), _text(condition.subject), _text(condition.state))
+            names = (rows.plain(condition.domain), rows.plain(condition.subject), rows.plain(condition.state))
             return Ready(
                 "INSERT INTO argus.conditions (domain, subject, state, since) VALUES ($1, $2, $3, $4) "
                 "ON CONFLICT (domain, subject) DO UPDATE SET state = excluded.state, since = excluded.since",
                 (*names, condition.since),
             )
         case records.PutSetting(key, None):
-            return Ready("DELETE FROM argus.settings WHERE key = $1", (_text(key),))
+            return Ready("DELETE FROM argus.settings WHERE key = $1", (rows.plain(key),))
         case records.PutSetting(key, value):
             return Ready(
                 "INSERT INTO argus.settings (key, value) VALUES ($1, $2) "
                 "ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-                (_text(key), rows.encoded(value)),
+                (rows.plain(key), rows.encoded(value)),
             )
         case records.PutDocument(document):
             return Ready(
                 "INSERT INTO argus.documents (domain, id, live, data) VALUES ($1, $2, $3, $4) "
                 "ON CONFLICT (domain, id) DO UPDATE SET live = excluded.live, data = excluded.data",
-                (_text(document.domain), _text(document.id), document.live, rows.encoded(document.data)),
+                (rows.plain(document.domain), rows.plain(document.id), document.live, rows.encoded(document.data)),
             )
         case records.Claim(key, at):
             return Ready(
                 "INSERT INTO argus.claims (key, at) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-                (_text(key), at),
+                (rows.plain(key), at),
                 claims=key,
             )
         case records.PutCursor(cursor):
             return Ready(
                 "INSERT INTO argus.cursors (name, n, sending) VALUES ($1, $2, $3) "
                 "ON CONFLICT (name) DO UPDATE SET n = excluded.n, sending = excluded.sending",
-                (_text(cursor.name), cursor.n, cursor.sending),
+                (rows.plain(cursor.name), cursor.n, cursor.sending),
             )
         case records.AddTallies(tallies):
             return Ready(
                 f"INSERT INTO argus.tallies ({rows.TALLY}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) "  # noqa: S608
                 "ON CONFLICT (span, start, domain, subject) DO UPDATE SET "
                 f"{rows.ADDED}, slowest = GREATEST(tallies.slowest, excluded.slowest)",
-                many=tuple(rows.tally(replace(one, subject=_text(one.subject))) for one in tallies),
+                many=tuple(rows.tally(replace(one, subject=rows.plain(one.subject))) for one in tallies),
             )
+        case records.PutSession() | records.RemoveSession() | records.PutSpawn() | records.AddHealthCheck():
+            return Ready(*dialects.for_postgres(session_tables.write(write, redactor)))
         case _:
             return Ready("", order=write)
 
@@ -142,9 +144,9 @@ async def carry_out(db: Any, ready: Ready) -> Event | records.Pruned | None:
 async def _prune(db: Any, order: records.Prune) -> records.Pruned:
     steps = pruning.steps(order)
     try:
-        sql, values = next(steps)
+        sql, values = dialects.for_postgres(next(steps))
         while True:
-            sql, values = steps.send(await db.fetch(sql, *values))
+            sql, values = dialects.for_postgres(steps.send(await db.fetch(sql, *values)))
     except StopIteration as ended:
         return cast(records.Pruned, ended.value)
 
@@ -185,19 +187,19 @@ async def span(db: Any) -> tuple[int, int]:
 
 
 async def setting(db: Any, key: str) -> Any:
-    found = await db.fetchval("SELECT value FROM argus.settings WHERE key = $1", _text(key))
+    found = await db.fetchval("SELECT value FROM argus.settings WHERE key = $1", rows.plain(key))
     return None if found is None else json.loads(found)
 
 
 async def documents(db: Any, domain: str, live: bool) -> list[Document]:
     found = await db.fetch(
-        "SELECT id, data FROM argus.documents WHERE domain = $1 AND live = $2 ORDER BY id", _text(domain), live
+        "SELECT id, data FROM argus.documents WHERE domain = $1 AND live = $2 ORDER BY id", rows.plain(domain), live
     )
     return [Document(domain, row[0], json.loads(row[1]), live) for row in found]
 
 
 async def cursor(db: Any, name: str) -> Cursor | None:
-    row = await db.fetchrow("SELECT name, n, sending FROM argus.cursors WHERE name = $1", _text(name))
+    row = await db.fetchrow("SELECT name, n, sending FROM argus.cursors WHERE name = $1", rows.plain(name))
     return Cursor(*row) if row else None
 
 
@@ -231,7 +233,7 @@ async def last_events(
 async def story(db: Any, epoch: str, incident: str, limit: int) -> list[Event]:
     found = await db.fetch(
         f"SELECT {rows.EVENT} FROM argus.journal WHERE md5(incident) = md5($1) AND incident = $1 ORDER BY n LIMIT $2",  # noqa: S608
-        _text(incident),
+        rows.plain(incident),
         limit,
     )
     return [rows.event(row, epoch) for row in found]
@@ -240,7 +242,7 @@ async def story(db: Any, epoch: str, incident: str, limit: int) -> list[Event]:
 async def acts(db: Any, kind: str, newest: int) -> list[Act]:
     found = await db.fetch(
         f"SELECT {rows.ACT} FROM argus.acts WHERE kind = $1 ORDER BY n DESC LIMIT $2",  # noqa: S608
-        _text(kind),
+        rows.plain(kind),
         newest,
     )
     return [rows.act(row) for row in found][::-1]
@@ -263,13 +265,13 @@ async def incidents(db: Any, open_only: bool, limit: int, before: str | None) ->
 
 
 async def incident(db: Any, id: str) -> Incident | None:
-    row = await db.fetchrow(f"SELECT {rows.INCIDENT} FROM argus.incidents WHERE id = $1", _text(id))  # noqa: S608
+    row = await db.fetchrow(f"SELECT {rows.INCIDENT} FROM argus.incidents WHERE id = $1", rows.plain(id))  # noqa: S608
     return rows.incident(row) if row else None
 
 
 async def conditions(db: Any, domain: str) -> dict[str, Condition]:
     found = await db.fetch(
-        "SELECT domain, subject, state, since FROM argus.conditions WHERE domain = $1", _text(domain)
+        "SELECT domain, subject, state, since FROM argus.conditions WHERE domain = $1", rows.plain(domain)
     )
     return {row[1]: Condition(*row) for row in found}
 
@@ -281,19 +283,24 @@ async def tallied(db: Any, domain: str, span: int, first: int, last: int) -> dic
         span,
         first,
         last,
-        _text(domain),
+        rows.plain(domain),
     )
     return {row[0]: rows.counts(row[1:]) for row in found}
 
 
-def _text(value: str) -> str:
-    """PostgreSQL's text holds no NUL: like half a character, it becomes a question mark."""
-    return rows.text(value).replace("\0", "?")
+async def session_data(db: Any, statement: dialects.Statement) -> list[dict[str, Any]]:
+    sql, values = dialects.for_postgres(statement)
+    return session_tables.data(await db.fetch(sql, *values))
+
+
+async def health_checks(db: Any, statement: dialects.Statement) -> list[HealthCheck]:
+    sql, values = dialects.for_postgres(statement)
+    return [session_tables.check(row) for row in await db.fetch(sql, *values)]
 
 
 def _optional(value: str | None) -> str | None:
-    return None if value is None else _text(value)
+    return None if value is None else rows.plain(value)
 
 
 def _clean(value: str, redactor: Redactor) -> str:
-    return _text(redactor.text(value))
+    return rows.plain(redactor.text(value))

@@ -1,7 +1,6 @@
 """What a prune takes away, as questions and orders in SQL that both stores understand.
 
-A generator asks; whoever carries it out sends back the rows it got. So the rules stand once. The SQL is PostgreSQL's;
-for SQLite the numbers of the values and the names of the tables are written a little differently.
+A generator asks; whoever carries it out sends back the rows it got. So the rules stand once.
 """
 
 from __future__ import annotations
@@ -43,6 +42,10 @@ def steps(order: Prune) -> Steps:
             return _incidents(order)
         case records.PruneTallies():
             return _tallies(order)
+        case records.PruneHealthChecks():
+            return _by_age(order, "health_checks", "check_time", "TRUE")
+        case records.PruneSpawns():
+            return _by_age(order, "active_spawns", "spawn_time", "status NOT IN ('running', 'stalled')")
 
 
 def pruned_up_to(candidates: Rows, order: records.PruneEvents, newest: int) -> int | None:
@@ -127,6 +130,20 @@ def _incidents(order: records.PruneIncidents) -> Steps:
     gone = yield (
         "DELETE FROM argus.incidents WHERE n IN (SELECT n FROM argus.incidents WHERE n <= $1 "
         "AND closed IS NOT NULL AND (n <= $2 OR closed < $3) ORDER BY n LIMIT $4) RETURNING n",
+        (end[0][0], cap[0][0] if cap else 0, order.before, order.piece),
+    )
+    return Pruned(len(gone), more=len(gone) == order.piece)
+
+
+def _by_age(order: records.PruneHealthChecks | records.PruneSpawns, table: str, time: str, which: str) -> Steps:
+    newest = f"SELECT id FROM argus.{table} ORDER BY id DESC LIMIT 1 OFFSET $1"  # noqa: S608
+    end = yield newest, (order.keep,)
+    cap = yield newest, (order.most,)
+    if not end:
+        return Pruned()
+    gone = yield (
+        f"DELETE FROM argus.{table} WHERE id IN (SELECT id FROM argus.{table} WHERE id <= $1 "  # noqa: S608
+        f"AND {which} AND (id <= $2 OR {time} < time($3)) ORDER BY id LIMIT $4) RETURNING id",
         (end[0][0], cap[0][0] if cap else 0, order.before, order.piece),
     )
     return Pruned(len(gone), more=len(gone) == order.piece)

@@ -10,8 +10,8 @@ from argus.core.errors import ArgusError, Code
 from argus.core.events import Event
 from argus.core.failpoints import Place, reach
 from argus.core.redact import Redactor
-from argus.store import pruning, records, rows
-from argus.store.records import Act, Condition, Counts, Cursor, Document, Incident, Pruned
+from argus.store import dialects, pruning, records, rows, session_tables
+from argus.store.records import Act, Condition, Counts, Cursor, Document, HealthCheck, Incident, Pruned
 
 _ABOVE_PRUNED = f"MAX(?, COALESCE((SELECT CAST(value AS INTEGER) FROM settings WHERE key = '{rows.PRUNED}'), 0))"  # noqa: S608
 """In the question itself: a prune may come between two."""
@@ -113,6 +113,8 @@ def carry_out(
                 f"{rows.ADDED}, slowest = MAX(tallies.slowest, excluded.slowest)",
                 [rows.tally(one) for one in tallies],
             )
+        case records.PutSession() | records.RemoveSession() | records.PutSpawn() | records.AddHealthCheck():
+            db.execute(*dialects.for_sqlite(session_tables.write(write, redactor)))
         case _:
             return _prune(db, write)
     return None
@@ -121,9 +123,9 @@ def carry_out(
 def _prune(db: sqlite3.Connection, order: records.Prune) -> Pruned:
     steps = pruning.steps(order)
     try:
-        sql, values = next(steps)
+        statement = next(steps)
         while True:
-            sql, values = steps.send(db.execute(sql.replace("$", "?").replace("argus.", ""), values).fetchall())
+            statement = steps.send(db.execute(*dialects.for_sqlite(statement)).fetchall())
     except StopIteration as ended:
         return cast(Pruned, ended.value)
 
@@ -222,3 +224,11 @@ def tallied(db: sqlite3.Connection, domain: str, span: int, first: int, last: in
         (span, first, last, domain),
     )
     return {row[0]: rows.counts(row[1:]) for row in found}
+
+
+def session_data(db: sqlite3.Connection, statement: dialects.Statement) -> list[dict[str, Any]]:
+    return session_tables.data(db.execute(*dialects.for_sqlite(statement)).fetchall())
+
+
+def health_checks(db: sqlite3.Connection, statement: dialects.Statement) -> list[HealthCheck]:
+    return [session_tables.check(row) for row in db.execute(*dialects.for_sqlite(statement))]

@@ -174,6 +174,71 @@ class AddTallies:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionRow:
+    """A session, under the names that people's own queries use. `data` is what Argus goes on with, in its own words."""
+
+    project: str
+    session_type: str
+    session_id: str
+    started_at: float
+    last_activity: float
+    last_context_check: float | None = None
+    context_usage: float | None = None
+    estimated_tokens_used: int | None = None
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SpawnRow:
+    """Work that a session gave away."""
+
+    id: int
+    project: str
+    task_id: str
+    status: str
+    spawn_time: float
+    task_type: str = ""
+    description: str = ""
+    last_output_change: float | None = None
+    output_file: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class HealthCheck:
+    """One check, prompt, reply or act in the audit trail of a project."""
+
+    project: str
+    check_type: str
+    status: str
+    details: Mapping[str, Any]
+    action_taken: str = ""
+    check_time: float = 0.0
+    id: int = 0
+    """Given when it is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class PutSession:
+    row: SessionRow
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveSession:
+    project: str
+
+
+@dataclass(frozen=True, slots=True)
+class PutSpawn:
+    row: SpawnRow
+
+
+@dataclass(frozen=True, slots=True)
+class AddHealthCheck:
+    row: HealthCheck
+
+
+@dataclass(frozen=True, slots=True)
 class PruneEvents:
     """Takes the oldest events away, in their order, up to the first that is younger than `before` (milliseconds).
 
@@ -231,6 +296,26 @@ class PruneTallies:
 
 
 @dataclass(frozen=True, slots=True)
+class PruneHealthChecks:
+    """Takes rows of the audit trail away that are older than `before`, but the newest `keep`."""
+
+    before: float
+    keep: int
+    most: int
+    piece: int = PIECE
+
+
+@dataclass(frozen=True, slots=True)
+class PruneSpawns:
+    """Takes spawns away that began before `before` and are over, but the newest `keep`."""
+
+    before: float
+    keep: int
+    most: int
+    piece: int = PIECE
+
+
+@dataclass(frozen=True, slots=True)
 class Pruned:
     """What one piece of a prune came to; `more` when another may follow at once.
 
@@ -250,6 +335,7 @@ class Undecided(ArgusError):
         self.transaction = transaction
 
 
-Prune = PruneEvents | PruneStories | PruneActs | PruneIncidents | PruneTallies
+Prune = PruneEvents | PruneStories | PruneActs | PruneIncidents | PruneTallies | PruneHealthChecks | PruneSpawns
+SessionWrite = PutSession | RemoveSession | PutSpawn | AddHealthCheck
 _Put = PutIncident | PutCondition | PutSetting | PutDocument | PutCursor
-Write = Append | OpenAct | CloseAct | Claim | _Put | AddTallies | Prune
+Write = Append | OpenAct | CloseAct | Claim | _Put | AddTallies | SessionWrite | Prune

@@ -55,6 +55,11 @@ def text(value: str) -> str:
     return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
 
 
+def plain(value: str) -> str:
+    """Text that every store's columns take: PostgreSQL's hold no NUL."""
+    return text(value).replace("\0", "?")
+
+
 _ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True)  # json.dumps would make one for every row
 
 

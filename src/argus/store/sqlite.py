@@ -25,9 +25,21 @@ from argus.core.errors import ArgusError, Code
 from argus.core.events import Event
 from argus.core.failpoints import Place, reach
 from argus.core.redact import Redactor
-from argus.store import queries
+from argus.store import queries, session_tables
 from argus.store.opening import open_files
-from argus.store.records import Act, Append, Condition, Counts, Cursor, Document, Incident, Prune, Pruned, Write
+from argus.store.records import (
+    Act,
+    Append,
+    Condition,
+    Counts,
+    Cursor,
+    Document,
+    HealthCheck,
+    Incident,
+    Prune,
+    Pruned,
+    Write,
+)
 
 T = TypeVar("T")
 log = logging.getLogger("argus")
@@ -163,6 +175,28 @@ class SqliteStore:
 
     async def cursor(self, name: str) -> Cursor | None:
         return await self._read(lambda db: queries.cursor(db, name))
+
+    async def sessions(self) -> list[dict[str, Any]]:
+        return await self._read(lambda db: queries.session_data(db, session_tables.SESSIONS))
+
+    async def spawns(self, *, open_only: bool = False, limit: int = 100) -> list[dict[str, Any]]:
+        wanted = session_tables.spawns(limit, open_only=open_only)
+        return await self._read(lambda db: queries.session_data(db, wanted))
+
+    async def health_checks(
+        self,
+        *,
+        project: str | None = None,
+        type: str | None = None,
+        status: str | None = None,
+        since: float = 0.0,
+        limit: int = 100,
+        before: int | None = None,
+    ) -> list[HealthCheck]:
+        wanted = session_tables.checks(
+            project=project, type=type, status=status, since=since, limit=limit, before=before
+        )
+        return await self._read(lambda db: queries.health_checks(db, wanted))
 
     async def close(self) -> None:
         if self._closed:
