@@ -35,17 +35,26 @@ class Children:
         self._handles: dict[int, asyncio.AbstractEventLoop] = {}
         _keep_to_ourselves()
 
-    def spawn(self, argv: Sequence[str], env: Mapping[str, str], *, output: int, with_group: bool = False) -> Child:
-        """In a session of its own, with nothing to read, and without any descriptor of ours but the output.
+    def spawn(
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        *,
+        output: int,
+        input: int | None = None,
+        with_group: bool = False,
+    ) -> Child:
+        """In a session of its own, with nothing to read unless told, and without any descriptor of ours but these.
 
         `with_group`: what it leaves in its group ends with it.
         """
+        reads: tuple[object, ...] = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
         pid = os.posix_spawnp(
             argv[0],
             list(argv),
             env,
             file_actions=[
-                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                reads if input is None else (os.POSIX_SPAWN_DUP2, input, 0),
                 (os.POSIX_SPAWN_DUP2, output, 1),
                 (os.POSIX_SPAWN_DUP2, output, 2),
             ],

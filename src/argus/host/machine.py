@@ -24,6 +24,8 @@ from argus.host.leftovers import Leftovers
 from argus.host.process import outlast, run
 from argus.host.seam import HttpReply, HttpRequest, Ran
 from argus.host.tcp import connect
+from argus.host.tmux import Tmux
+from argus.host.tmux_panes import TmuxPanes
 
 T = TypeVar("T")
 
@@ -42,6 +44,9 @@ class MachineHost:
 
     def dock(self, environ: Mapping[str, str], circuit: Circuit) -> GuardedDock:
         return GuardedDock(DockerDock(Line(self._resolver, environ), self._children, self._leftovers, environ), circuit)
+
+    def panes(self) -> TmuxPanes:
+        return TmuxPanes(self._children, Tmux(self._children))
 
     async def http(self, request: HttpRequest, *, timeout: float) -> HttpReply:
         return await self._http.ask(request, timeout=timeout)

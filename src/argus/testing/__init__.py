@@ -1,7 +1,8 @@
 """A simulated clock and machine, for the tests of Argus and of whoever builds on it.
 
 `SimulatedLoop` runs asyncio code on virtual time: nothing waits, and one seed gives one order of steps. `FakeHost` is
-the machine behind the same seam as the real one, and `FakeLauncher` its agents; one contract suite runs over both.
+the machine behind the same seam as the real one, `FakeLauncher` its agents and `FakePanes` their terminals; one
+contract suite runs over the fake and the real ones.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from argus.host.seam import Failure, HttpReply, HttpRequest, ProbeFailed, Ran
 from argus.host.worktrees import WorktreeFailed
 from argus.testing.containers import FakeContainer, FakeImage
 from argus.testing.engine import FakeBuild, FakeEngine
+from argus.testing.panes import FakePane, FakePanes
 
 
 class Stuck(Exception):
@@ -380,6 +382,8 @@ __all__ = [
     "FakeHost",
     "FakeImage",
     "FakeLauncher",
+    "FakePane",
+    "FakePanes",
     "SimulatedLoop",
     "Stuck",
     "run_simulated",
