@@ -1,0 +1,51 @@
+"""The context of a session, out of the readings that were taken of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from argus.core.clock import Stamp, age
+from argus.sessions.model import ContextReading, Limit, Source
+from argus.sessions.signals import Sign
+
+_HANDICAP = {Source.STATUS_LINE: 0.0, Source.HOOK: 0.0, Source.TRANSCRIPT: 5.0, Source.REPORTED: 60.0}
+"""Seconds by which a reading has to be newer than one of a better source."""
+_OTHERS = 30.0
+_NEVER = 1e12
+_ONE_COMPACTION = 5.0
+"""Seconds within which hook and transcript tell of the same one."""
+
+
+def context_of(heard: list[Sign], now: Stamp) -> ContextReading | None:
+    """Of signs in the order of their time. A conversation that starts over, or was compacted, has no context until it
+    says so: nothing of before is believed."""
+    found: list[ContextReading] = []
+    left: list[ContextReading] = []
+    for sign in heard:
+        if sign.clears:
+            found = []
+        elif sign.starts:
+            found = [one for one in found if one.session == sign.session != ""]
+        if sign.compacts:
+            found = [one for one in left if age(one.at, now) - age(sign.at, now) <= _ONE_COMPACTION]
+        if sign.context is not None:
+            found.append(sign.context)
+            left += [sign.context] if sign.compacts else []
+    if not found:
+        return None
+    best = max(
+        found, key=lambda one: (-age(one.at, now) - _handicap(one.source), -one.source.rank, one.used, one.total)
+    )
+    if best.source is not Source.TRANSCRIPT:
+        return best
+    # A transcript of Claude Code does not tell how large the whole is; the status line does.
+    known = [one.context.total for one in heard if one.context and one.context.source is Source.STATUS_LINE]
+    return replace(best, total=known[-1]) if known else best
+
+
+def limits_of(heard: list[Sign]) -> tuple[Limit, ...]:
+    return next((sign.limits for sign in reversed(heard) if sign.limits), ())
+
+
+def _handicap(source: Source) -> float:
+    return _NEVER if source is Source.ESTIMATE else _HANDICAP.get(source, _OTHERS)
