@@ -1,0 +1,206 @@
+"""Carrying a handoff out: every step on record before it is typed, and its outcome after."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, replace
+
+from argus.core.clock import Stamp, age, stamp
+from argus.core.errors import ArgusError, Code
+from argus.sessions import handoff as machine
+from argus.sessions import reports
+from argus.sessions.handoff import Facts, Fail, Handoff, Interrupt, Limits, Move, Paper, Step, Type, Wait
+from argus.sessions.model import Activity, Source, Standing
+from argus.sessions.session import Session
+from argus.sessions.signals import Sign
+from argus.sessions.tools import Answer, Leaf, Tools
+from argus.sessions.watched import Watched
+from argus.store.records import Act, Append, CloseAct, OpenAct, Write
+
+TYPED = "session_typed"
+_CLEAR = {"claude": "/clear", "codex": "/new", "plain": "/clear"}
+_STEPS = 6
+"""Decisions that one look may lead to: a step that is done is followed at once."""
+
+Put = Callable[..., Awaitable[None]]
+"""Keeps a session, with writes beside it: `certain` where nothing may follow without the record."""
+
+
+@dataclass(slots=True)
+class _Resting:
+    mark: tuple[int, int, float]
+    since: Stamp
+
+
+class Handing:
+    def __init__(self, tools: Tools, put: Put, heard: Callable[[str], Iterable[Sign]]) -> None:
+        self._tools = tools
+        self._put = put
+        self._heard = heard
+        self._resting: dict[str, _Resting] = {}
+
+    async def begin(self, session: Session, standing: Standing, why: str, by: str) -> Session:
+        now = stamp(self._tools.clock)
+        path = await self._tools.files.choose(session.place, now.wall)
+        percent = None if session.share is None else round(100 * session.share)
+        one = Handoff(self._tools.new_id(), path, percent, Step.ASKING, now, now, conversation=standing.session)
+        begun = replace(session, handoff=one, handed=now)
+        told = reports.handoff("handoff_started", begun, one, why=why, by=by, context_usage=session.share)
+        row = reports.step_row(begun, one, "warning", now.wall, f"handoff begun: {why}")
+        await self._put(begun, Append(told), row, certain=True)
+        return begun
+
+    async def advance(self, watched: Watched, limits: Limits) -> Session:
+        """As far as it goes by what was just seen."""
+        session = watched.session
+        for _ in range(_STEPS):
+            one = session.handoff
+            if one is None or one.is_over:
+                return session
+            facts = await self._facts(watched, one)
+            decision = machine.decide(one, facts, limits, _CLEAR[session.place.agent])
+            match decision:
+                case Wait():
+                    return session
+                case Move(step):
+                    session = await self._move(session, one, step)
+                case Fail(why, code):
+                    return await self._fail(session, one, why, code)
+                case Type():
+                    return await self._type(session, one, decision)
+                case Interrupt():
+                    return await self._interrupt(session, one)
+        return session
+
+    async def _facts(self, watched: Watched, one: Handoff) -> Facts:
+        place, standing, now = watched.session.place, watched.standing, stamp(self._tools.clock)
+        leaf = await self._tools.files.leaf(place, one.path)
+        since = age(one.since, now)
+        fresh = [sign for sign in watched.signs if age(sign.at, now) < since]
+        confirmed = one.tries > 0 and not one.uncertain
+        by_pane = confirmed and (place.agent == "plain" or self._is_gone(watched, one))
+        other = bool(one.conversation and standing.session and standing.session != one.conversation)
+        return Facts(
+            now,
+            standing.state,
+            watched.readings,
+            self._paper(one, leaf, now),
+            cleared=by_pane or other or any(sign.clears for sign in fresh),
+            taken=(confirmed and place.agent == "plain") or (one.tries > 0 and _took_up(fresh)),
+            tells=place.agent != "plain",
+        )
+
+    def _is_gone(self, watched: Watched, one: Handoff) -> bool:
+        """Whether the pane does not show any more what was asked there. An agent without hooks tells nothing of a
+        clear: its next transcript begins with its next prompt."""
+        return watched.text is not None and "".join(one.path.split()) not in watched.text
+
+    def _paper(self, one: Handoff, leaf: Leaf | None, now: Stamp) -> Paper | None:
+        if leaf is None:
+            self._resting.pop(one.id, None)
+            return None
+        mark = (leaf.inode, leaf.size, leaf.modified)
+        resting = self._resting.get(one.id)
+        if resting is None or resting.mark != mark:
+            resting = self._resting[one.id] = _Resting(mark, now)
+        return Paper(leaf.size, age(resting.since, now), leaf.problem)
+
+    async def _move(self, session: Session, one: Handoff, step: Step) -> Session:
+        now = stamp(self._tools.clock)
+        after = replace(one, step=step, since=now, tries=0, uncertain=False, reason="")
+        moved = replace(session, handoff=after)
+        if step is Step.DONE:
+            self._resting.pop(one.id, None)
+            moved = replace(moved, context=None, failures=0)
+        type = "handoff_done" if step is Step.DONE else "handoff_step"
+        told = reports.handoff(type, moved, after, seconds=round(age(one.began, now), 1))
+        await self._put(moved, Append(told), reports.step_row(moved, after, "ok", now.wall, step.value), certain=True)
+        return moved
+
+    async def _fail(self, session: Session, one: Handoff, why: str, code: Code) -> Session:
+        now = stamp(self._tools.clock)
+        self._resting.pop(one.id, None)
+        after = replace(one, step=Step.FAILED, since=now, reason=why)
+        failed = replace(session, handoff=after, failures=session.failures + 1)
+        told = reports.handoff("handoff_failed", failed, after, at=one.step.value, reason=why, code=code.value)
+        row = reports.step_row(failed, after, "critical", now.wall, f"handoff given up: {why}")
+        await self._put(failed, Append(told), row, certain=False)
+        return failed
+
+    async def _type(self, session: Session, one: Handoff, wanted: Type) -> Session:
+        now = stamp(self._tools.clock)
+        trying = replace(one, since=now, tries=one.tries + 1, uncertain=True, nudged=one.nudged or wanted.nudge)
+        if one.step in (Step.ASKING, Step.WRITING):
+            # How long the document is waited for counts from the first time it was asked for.
+            trying = replace(trying, since=one.since)
+        act = Act(
+            self._tools.new_id(), TYPED, session.project, now, None, {"text": wanted.text, "step": one.step.value}
+        )
+        attempt = replace(session, handoff=trying)
+        answer = await self._recorded(attempt, act, wanted.text, command=wanted.command)
+        after = self._after(one, trying, wanted, answer)
+        done = replace(session, handoff=after)
+        action = f"typed: {wanted.text}" if answer.typed else f"not typed: {answer.reason}"
+        row = reports.step_row(done, after, "ok" if answer.typed else "warning", now.wall, action)
+        if answer.typed or not answer.again or one.reason != answer.reason:
+            await self._put(done, row, certain=False)
+        if not answer.typed and not answer.again:
+            return await self._fail(done, after, answer.reason, Code.PANE_NOT_READY)
+        return done
+
+    def _after(self, one: Handoff, trying: Handoff, wanted: Type, answer: Answer) -> Handoff:
+        if not answer.typed:
+            return replace(one, reason=answer.reason)
+        typed = replace(trying, uncertain=not answer.certain, reason="" if answer.certain else answer.reason)
+        if one.step is Step.ASKING:
+            return replace(typed, step=Step.WRITING, since=stamp(self._tools.clock), tries=0, uncertain=False)
+        if wanted.nudge:
+            return replace(typed, tries=one.tries, uncertain=False)
+        return typed
+
+    async def _interrupt(self, session: Session, one: Handoff) -> Session:
+        now = stamp(self._tools.clock)
+        act = Act(self._tools.new_id(), TYPED, session.project, now, None, {"interrupt": True, "step": one.step.value})
+        answer = await self._recorded(session, act, "", interrupt=True)
+        action = "interrupted" if answer.typed else f"not interrupted: {answer.reason}"
+        row = reports.step_row(session, one, "ok" if answer.typed else "warning", now.wall, action)
+        await self._put(session, row, certain=False)
+        return session
+
+    async def _recorded(
+        self, attempt: Session, act: Act, text: str, *, command: bool = False, interrupt: bool = False
+    ) -> Answer:
+        """The intent first, at the last moment before the pane changes; then what came of it."""
+        opened = False
+        began = act.begun
+
+        async def before() -> None:
+            nonlocal opened, began
+            await self._put(attempt, OpenAct(act), certain=True)
+            opened, began = True, stamp(self._tools.clock)
+
+        def told() -> bool:
+            now = stamp(self._tools.clock)
+            since = [sign for sign in self._heard(attempt.project) if age(sign.at, now) < age(began, now)]
+            return any(sign.clears for sign in since) if command else _took_up(since)
+
+        hands, place = self._tools.hands, attempt.place
+        try:
+            if interrupt:
+                answer = await hands.interrupt(place, before)
+            else:
+                answer = await hands.type(place, text, command=command, before=before, told=told)
+        except ArgusError as error:
+            answer = Answer(False, again=True, reason=error.message)
+        if opened:
+            outcome = "typed" if answer.typed else "not typed"
+            closing: Write = CloseAct(act.id, outcome, self._tools.clock.wall(), {"reason": answer.reason})
+            await self._tools.notes.note(closing)
+        return answer
+
+
+def _took_up(fresh: list[Sign]) -> bool:
+    """It works, or has answered already: a transcript that is new is read from its last answer on."""
+    own = [sign for sign in fresh if not sign.subagent]
+    answered = any(sign.context is not None and sign.source is Source.TRANSCRIPT for sign in own)
+    return answered or any(sign.activity is Activity.WORKING for sign in own)

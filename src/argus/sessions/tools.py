@@ -1,0 +1,95 @@
+"""What the sessions are given by the daemon: one seam for each outside world."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from argus.core.autonomy import Level
+from argus.core.clock import Clock
+from argus.sessions.session import Place
+from argus.sessions.signals import Sign
+from argus.sessions.spawns import Output
+from argus.store.interface import Store
+from argus.store.notes import Notes
+
+Before = Callable[[], Awaitable[None]]
+Told = Callable[[], bool]
+"""Whether the agent itself has told by now that it took what was typed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One look at a session from outside."""
+
+    alive: bool | None = None
+    """Whether its process is there; None: nobody can tell."""
+    signs: Sequence[Sign] = ()
+    conversation: str = ""
+    pid: int = 0
+    """Of the agent in the pane; 0: nobody can tell."""
+    text: str | None = None
+    """What its pane shows, without any space; None: nobody could see it."""
+    sources: int = 0
+    """How many ways there were to look, just now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of something that was typed."""
+
+    typed: bool
+    certain: bool = True
+    """Else it may be there, or not."""
+    again: bool = False
+    """Nothing is there, and it can be tried again later."""
+    reason: str = ""
+
+
+class Eyes(Protocol):
+    async def look(self, place: Place, conversation: str) -> Seen:
+        """`conversation`: the one that is known to be in this terminal, where that is known."""
+        ...
+
+
+class Hands(Protocol):
+    async def type(self, place: Place, text: str, *, command: bool, before: Before, told: Told | None) -> Answer: ...
+
+    async def interrupt(self, place: Place, before: Before) -> Answer: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A document as it lies there."""
+
+    inode: int
+    size: int
+    modified: float
+    problem: str = ""
+
+
+class Files(Protocol):
+    async def choose(self, place: Place, wall: float) -> str:
+        """A path for a handoff that does not exist yet, in a folder that does."""
+        ...
+
+    async def leaf(self, place: Place, path: str) -> Leaf | None: ...
+
+    async def output(self, path: str) -> Output:
+        """A spawn's output file and its last lines."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    store: Store
+    notes: Notes
+    clock: Clock
+    autonomy: Callable[[], Level]
+    time_is_sound: Callable[[], bool]
+    new_id: Callable[[], str]
+    eyes: Eyes
+    hands: Hands
+    files: Files
+    show: Callable[[str, str, dict[str, object]], None] = field(default=lambda channel, type, data: None)

@@ -1,0 +1,79 @@
+"""What is known of one session in memory: what was heard, how it stands, how fast it fills. Not on record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from argus.core.clock import Stamp, age
+from argus.sessions import fusing
+from argus.sessions.bands import MANDATORY
+from argus.sessions.fusing import Patience
+from argus.sessions.growth import Growth
+from argus.sessions.model import Activity, Source, Standing
+from argus.sessions.session import Session
+from argus.sessions.signals import Sign
+from argus.sessions.tools import Seen
+
+_SIGNS = 120
+_FRESH = 8.0
+"""Seconds for which a look counts as taken just now."""
+_REPORTS = frozenset({Source.HOOK, Source.STATUS_LINE})
+_LATELY = 3600.0
+
+
+@dataclass(slots=True)
+class Watched:
+    session: Session
+    signs: list[Sign] = field(default_factory=list)
+    pid: int = 0
+    """Of the agent in its pane."""
+    own: str = ""
+    """The conversation that this very process told of. Others may go on in the same folder."""
+    standing: Standing = field(default_factory=lambda: Standing(Activity.UNKNOWN, "nothing was heard of it"))
+    growth: Growth = field(default_factory=Growth)
+    due: float = 0.0
+    """By the boot clock."""
+    checked: float | None = None
+    looked: Stamp | None = None
+    readings: int = 0
+    """Taken just now, one after the other or from several sources."""
+    text: str | None = None
+    """What its pane showed at the last look."""
+    is_busy: bool = False
+    there: Stamp | None = None
+    """Since when its agent was seen there."""
+
+    def hear(self, signs: Iterable[Sign]) -> None:
+        heard = list(signs)
+        self.signs = fusing.shortened([*self.signs, *heard], _SIGNS)
+        self._owned(heard)
+
+    def _owned(self, signs: list[Sign]) -> None:
+        for sign in signs:
+            if sign.pid and sign.pid == self.pid and sign.session and not sign.ends:
+                self.own = sign.session
+
+    def see(self, seen: Seen, now: Stamp, patience: Patience) -> None:
+        if seen.pid != self.pid:
+            self.pid, self.own = seen.pid, ""
+            self._owned(self.signs)
+        self.hear(seen.signs)
+        before = self.standing.state
+        session = self.own or ("" if self._reports(now) else seen.conversation)
+        self.standing = fusing.fuse(self.signs, now, alive=seen.alive, session=session, patience=patience)
+        follows = self.looked is not None and age(self.looked, now) <= _FRESH and before == self.standing.state
+        self.readings = seen.sources + (1 if follows and seen.sources else 0)
+        self.looked, self.text = now, seen.text
+        self.there = (self.there or now) if seen.alive else None
+        context = self.standing.context
+        if context is not None:
+            self.growth = self.growth.seen(context.at.boot, context.used)
+
+    def _reports(self, now: Stamp) -> bool:
+        """Whether its hooks speak: then they say which conversation it is, sooner than a file does."""
+        return any(sign.source in _REPORTS and age(sign.at, now) < _LATELY for sign in self.signs)
+
+    def until_full(self, now: Stamp) -> float | None:
+        context = self.session.context
+        return self.growth.until(MANDATORY * context.total, now.boot) if context else None
