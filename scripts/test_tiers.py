@@ -76,7 +76,7 @@ DEBOOTSTRAP = Need(program="debootstrap", package="debootstrap", partly=True)
 TIERS = (
     Tier("unit", "tests/unit", workers=2),
     Tier("contract", "tests/contract", needs=(POSTGRES, TMUX, DOCKER, BUSYBOX)),
-    Tier("integration", "tests/integration", needs=(POSTGRES, TMUX)),
+    Tier("integration", "tests/integration", needs=(POSTGRES, TMUX, CLAUDE)),
     Tier(
         "acceptance",
         "tests/acceptance",

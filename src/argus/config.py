@@ -26,9 +26,10 @@ from argus.services.checks import BaseService as Service
 from argus.services.checks import ProcessService
 from argus.services.restarters import DockerRestarter, LaunchdRestarter, SystemdRestarter
 from argus.services.settings import Health
+from argus.sessions.settings import Sessions
 from argus.yaml_lines import Document, Problem
 
-LATER = ("sessions", "bridge", "environments")
+LATER = ("bridge", "environments")
 """Sections whose parts are not built yet: accepted, and named in a notice, so that a file can be written once."""
 
 
@@ -74,7 +75,7 @@ class Config(Section):
     health: Health = Field(default_factory=Health, description="The services that are watched.")
     notify: Notify = Field(default_factory=Notify, description="Who is told.")
     agents: Agents = Field(default_factory=Agents, description="The agents that Argus starts and keeps going.")
-    sessions: dict[str, Any] | None = Field(default=None, description="Not acted on yet.")
+    sessions: Sessions = Field(default_factory=Sessions, description="The sessions that supervise work.")
     bridge: dict[str, Any] | None = Field(default=None, description="Not acted on yet.")
     environments: list[Any] | None = Field(default=None, description="Not acted on yet.")
 

@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from argus import composing, home
+from argus import composing, home, session_room
 from argus.agents.crew import Crew
 from argus.agents.tools import Tools as AgentTools
 from argus.api.answers import Errors
@@ -98,6 +98,8 @@ async def _live(
     )
     breakers = Breakers(store, notes, clock, host.engine.circuit)
     environments = composing.environments(ground, host, breakers, notes, live)
+    sessions = session_room.sessions(ground, host, notes, live, lambda: autonomy.level, timekeeper.sound)
+    timekeeper.on_jump(sessions.time_jumped)
     watch = Watch(ground.config.health, ground.services, tools)
     timekeeper.on_jump(watch.time_jumped)
     keys = Keys(ground.token, clock)
@@ -105,7 +107,7 @@ async def _live(
     timekeeper.on_jump(crew.time_jumped)
     deliveries = Deliveries(ground.config.notify.resolved(), store, sender, clock)
     retention = Retention(store, clock, ground.config.store.retention)
-    reloader = Reloader(ground, watch, crew, autonomy, deliveries)
+    reloader = Reloader(ground, watch, crew, sessions, autonomy, deliveries)
     house = House(
         store=store,
         clock=clock,
@@ -119,6 +121,7 @@ async def _live(
         make_token=keys.tokens.make,
         breakers=breakers,
         environments=environments,
+        sessions=sessions,
         shell=composing.own_shell(),
         live=live,
         notes=notes,
@@ -133,6 +136,7 @@ async def _live(
     await environments.restore()
     await watch.restore()
     await crew.restore()
+    await sessions.restore()
     await _record_start(ground, notes)
     hang_ups = _catch_signals(stopping)
     async with asyncio.TaskGroup() as group:
@@ -141,6 +145,7 @@ async def _live(
         parts = [
             group.create_task(watch.run()),
             group.create_task(crew.run()),
+            group.create_task(keep_running("sessions", sessions.run, store)),
             group.create_task(deliveries.run()),
             group.create_task(keep_running("breakers", breakers.run, store)),
             group.create_task(keep_running("environments", environments.run, store)),
@@ -266,10 +271,15 @@ def _folders(path: Path) -> list[str]:
 
 async def _end_when_idle(seconds: float, house: House, activity: Activity, stopping: asyncio.Event) -> None:
     # Idleness is no event that could be waited for: it is looked at now and then.
-    while house.watch.services or not (house.crew.is_idle and house.environments.is_idle) or activity.idle() < seconds:  # noqa: ASYNC110
+    while not _is_idle(house) or activity.idle() < seconds:  # noqa: ASYNC110
         await asyncio.sleep(min(30.0, max(0.1, seconds / 4)))
     log.info("nothing to watch and nobody asked for %g s: ending", seconds)
     stopping.set()
+
+
+def _is_idle(house: House) -> bool:
+    parts = (house.crew, house.environments, house.sessions)
+    return not house.watch.services and all(part.is_idle for part in parts)
 
 
 def _catch_signals(stopping: asyncio.Event) -> asyncio.Event:

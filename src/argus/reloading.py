@@ -19,6 +19,7 @@ from argus.ops.house import Reloaded
 from argus.services import registry
 from argus.services.checks.base import Service
 from argus.services.watch import Watch
+from argus.sessions.keeper import Sessions
 from argus.startup import Ground, check, exposed, stand_in_folder_of, to_watch
 from argus.store.records import Append
 
@@ -27,10 +28,19 @@ _AT_START = ("server", "store")
 
 
 class Reloader:
-    def __init__(self, ground: Ground, watch: Watch, crew: Crew, autonomy: Autonomy, deliveries: Deliveries) -> None:
+    def __init__(
+        self,
+        ground: Ground,
+        watch: Watch,
+        crew: Crew,
+        sessions: Sessions,
+        autonomy: Autonomy,
+        deliveries: Deliveries,
+    ) -> None:
         self._ground = ground
         self._watch = watch
         self._crew = crew
+        self._sessions = sessions
         self._autonomy = autonomy
         self._deliveries = deliveries
         self._file = ground.options.config
@@ -90,6 +100,7 @@ class Reloader:
             take_level()
             self._deliveries.configure(new.notify.resolved())
             self._crew.configure(new.agents)
+            self._sessions.configure(new.sessions)
             self._in_force, self._file, self._needs = new, file, done.restart_needed
             with contextlib.suppress(OSError):  # it was there a moment ago, when the file was read
                 stand_in_folder_of(file, self._ground.options.home)

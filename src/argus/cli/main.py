@@ -21,6 +21,7 @@ _LOCAL = {
     "schema": "Print the JSON Schema of a configuration file.",
     "token": "Print the token, and nothing else.",
     "events": "Show what happened; --follow goes on.",
+    "hooks": "Make agents tell Argus what they do, by their own hooks: install | uninstall | doctor",
     "mcp": "Serve MCP over stdio, for agents: claude mcp add argus -- argus mcp",
 }
 
@@ -59,6 +60,10 @@ class Verbs(click.Group):
             from argus.cli.agent import agent
 
             return agent
+        if not self._prefix and name == "hooks":
+            from argus.cli.hooks import hooks
+
+            return hooks
         if not self._prefix and name in _LOCAL:
             from argus.cli import local
 
@@ -197,7 +202,7 @@ def _run(operations: list[dict[str, Any]], given: dict[str, Any], verb: str, as_
         if name not in given:
             continue
         if field["in"] == "path":
-            path = path.replace(f"{{{name}}}", quote(given[name], safe=""))
+            path = path.replace(f"{{{name}}}", quote(str(given[name]), safe=""))
         elif field["in"] == "query":
             query[name] = "true" if given[name] is True else given[name]
         else:

@@ -10,6 +10,8 @@ from typing import Any
 _COLOURS = {
     **{"up": "32", "down": "31;1", "degraded": "33", "unknown": "33", "pending": "2"},
     **{"alive": "32", "dead": "31;1", "stale": "33", "spawning": "2"},
+    **{"working": "32", "idle": "2", "waiting_for_permission": "33;1", "waiting_for_input": "33;1", "stalled": "31;1"},
+    **{"rate_limited": "33", "running": "32", "failed": "31;1", "abandoned": "31", "warning": "33", "critical": "31;1"},
 }
 _HIDING = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
@@ -21,16 +23,21 @@ class Shown:
 
 
 def show(verb: str, answer: Any) -> Shown:
-    make = _TEXTS.get(verb) or _of_environments(verb)
+    make = _TEXTS.get(verb) or _of_others(verb)
     return make(answer) if make else Shown(json.dumps(answer, indent=2))
 
 
-def _of_environments(verb: str) -> Callable[[Any], Shown] | None:
-    if not verb.startswith("env "):
-        return None
-    from argus.cli.render_environments import TEXTS  # which no quick command needs
+def _of_others(verb: str) -> Callable[[Any], Shown] | None:
+    """What no quick command needs is loaded when it is asked for."""
+    if verb.startswith("env "):
+        from argus.cli import render_environments
 
-    return TEXTS.get(verb)
+        return render_environments.TEXTS.get(verb)
+    if verb.startswith(("sessions ", "spawns ", "audit")):
+        from argus.cli import render_sessions
+
+        return render_sessions.TEXTS.get(verb)
+    return None
 
 
 def clean(text: Any) -> str:
@@ -52,6 +59,13 @@ def _table(rows: list[list[str]], widths_of: list[list[str]]) -> str:
         cells = [cell + " " * (width - len(bare)) for cell, bare, width in zip(row, plain, widths, strict=True)]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
+
+
+def table(rows: list[list[str]], *, coloured: int) -> str:
+    """With one column in the colour of its state."""
+    head, *rest = rows
+    shown = [[*row[:coloured], _coloured(row[coloured]), *row[coloured + 1 :]] for row in rest]
+    return _table([head, *shown], rows)
 
 
 def _services(services: list[dict[str, Any]]) -> str:
@@ -84,7 +98,7 @@ def _status(state: dict[str, Any]) -> Shown:
     unknown = [one["name"] for one in state["services"] if one["state"] == "unknown"]
     verdict = "all is well" if state["well"] else f"down: {clean(', '.join(down))}" if down else "not well"
     if not (state["well"] or down or state["infrastructureEvent"]) and argus["store"] == "ok":
-        verdict = f"cannot be checked: {clean(', '.join(unknown))}" if unknown else "agents need you"
+        verdict = f"cannot be checked: {clean(', '.join(unknown))}" if unknown else "somebody needs you"
     where = clean(argus["config"] or "no configuration; watching what was found listening")
     lines = [f"Argus {argus['version']} at {argus['url']} ({where})"]
     lines += [f"notice: {clean(notice)}" for notice in argus["notices"]]
@@ -95,9 +109,16 @@ def _status(state: dict[str, Any]) -> Shown:
     lines += [f"BREAKER {_breaker(one)}" for one in state["breakers"] if one["state"] != "closed"]
     lines += ["", _services(state["services"]), ""]
     lines += [_crew(state["agents"]), ""] if state["agents"] else []
+    lines += [_of_sessions(state["sessions"]), ""] if state["sessions"] else []
     budget = state["budget"]
     lines.append(f"{verdict}; autonomy {state['autonomy']}, restarts left this hour {budget['left']}/{budget['most']}")
     return Shown("\n".join(lines), 0 if state["well"] else 1)
+
+
+def _of_sessions(found: list[dict[str, Any]]) -> str:
+    from argus.cli.render_sessions import sessions
+
+    return sessions(found)
 
 
 def _breaker(one: dict[str, Any]) -> str:

@@ -1,9 +1,33 @@
 """The operations: one definition each. REST routes, MCP tools and CLI verbs are derived from them."""
 
-from argus.ops import agents, breakers, environments, incidents, reports, services, stop_requests, system, terminals
+from argus.ops import (
+    agents,
+    breakers,
+    environments,
+    hooks,
+    incidents,
+    services,
+    sessions,
+    spawns,
+    stop_requests,
+    system,
+    terminals,
+)
 from argus.ops.operation import Operation
 
-_PARTS = (system, services, agents, terminals, stop_requests, breakers, environments, incidents, reports)
+_PARTS = (
+    system,
+    services,
+    agents,
+    terminals,
+    stop_requests,
+    breakers,
+    environments,
+    incidents,
+    sessions,
+    spawns,
+    hooks,
+)
 
 OPERATIONS: tuple[Operation, ...] = tuple(one for part in _PARTS for one in part.OPERATIONS)
 

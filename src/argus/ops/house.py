@@ -15,6 +15,7 @@ from argus.live import Live
 from argus.ops.caller import ARGUS, Caller, Role
 from argus.services.registry import Change
 from argus.services.watch import Watch
+from argus.sessions.keeper import Sessions
 from argus.store.interface import Store
 from argus.store.notes import Notes
 
@@ -70,6 +71,7 @@ class House:
     clean: Callable[[str], str]
     """Takes secrets out of what agents and programs said, before it is shown."""
     environments: Environments
+    sessions: Sessions
     shell: Shell
     """Where the caller works, where it does not say so itself: by MCP its own, else the daemon's."""
     caller: Caller = ARGUS

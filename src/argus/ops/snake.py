@@ -43,13 +43,17 @@ Said = Annotated[str, AfterValidator(_said)]
 
 
 def _number(value: Any) -> Any:
-    """Neither true, which would be process 1, nor text."""
+    """Neither true, which would be 1, nor text."""
     if isinstance(value, bool | str):
-        raise ValueError("a PID is a number")
+        raise ValueError("it must be a number")
     return value
 
 
-Pid = Annotated[int, Field(ge=1, le=PID), BeforeValidator(_number)]
+IS_NUMBER = BeforeValidator(_number)
+"""For a body. In a query everything is text."""
+
+
+Pid = Annotated[int, Field(ge=1, le=PID), IS_NUMBER]
 
 
 class AgentNamed(SnakeAsk):

@@ -21,9 +21,12 @@ from argus.ops.house import House
 from argus.ops.incidents import IncidentView, incident_view
 from argus.ops.operation import Answer, Ask, operation
 from argus.ops.services import Nothing, ServiceView, view, views
+from argus.ops.sessions import SessionView, needs_you
+from argus.ops.sessions import view as session_view
 from argus.schema import Name
 from argus.services.history import Uptime
 from argus.services.model import Status
+from argus.sessions.watched import Watched
 from argus.store.interface import Store
 from argus.store.records import Incident
 
@@ -52,7 +55,7 @@ class StateView(Answer):
     """Everything the page shows, in one object."""
 
     well: bool = Field(
-        description="Nothing is down, everything can be checked, no event is open, no agent needs a person"
+        description="Nothing is down, everything can be checked, no event is open, no agent or session needs a person"
     )
     argus: ArgusView
     autonomy: Level
@@ -61,6 +64,7 @@ class StateView(Answer):
     breakers: list[BreakerView] = Field(description="What is not asked just now because it failed too often, or may be")
     services: list[ServiceView]
     agents: list[AgentView] = Field(description="Every agent with its last sign of life, oldest first")
+    sessions: list[SessionView] = Field(description="Every session: what it is doing, and how full its context is")
     incidents: list[IncidentView] = Field(description="The newest, open ones first")
     cursor: str | None = Field(
         description="The journal's position; follow /api/events from here. Null while the record cannot be read"
@@ -133,7 +137,11 @@ async def state(house: House, ask: Nothing) -> StateView:
     cursor, incidents, unread = await _from_the_record(house.store)
     services = await views(house, *sorted(watch.services))
     unwell = [one for one in services if one.state in (Status.DOWN.value, Status.UNKNOWN.value)]
-    needing = [one for one in house.crew.agents if one.needs_a_person]
+    sessions = [session_view(house, one) for one in house.sessions.all]
+    needing = [
+        *(one.id for one in house.crew.agents if one.needs_a_person),
+        *(one.project for one in sessions if one.needs_you),
+    ]
     problem = _problem(house) or unread
     return StateView(
         well=not (unwell or needing) and watch.infrastructure_event is None and problem is None,
@@ -154,6 +162,7 @@ async def state(house: House, ask: Nothing) -> StateView:
         breakers=[breaker_view(house, one) for one in house.breakers.circuits.values()],
         services=services,
         agents=[agent_view(house, one) for one in house.crew.agents],
+        sessions=sessions,
         incidents=[incident_view(one) for one in sorted(incidents, key=lambda one: one.closed is not None)],
         cursor=cursor,
         timestamp=milliseconds(house.clock.wall()),
@@ -192,6 +201,7 @@ async def context(house: House, ask: Nothing) -> ContextView:
     if len(lines) == 1:
         lines.append("- nothing is watched")
     lines += [f"- agent {_agent_line(one)}" for one in house.crew.agents if one.needs_a_person]
+    lines += [f"- session {house.clean(_session_line(one))}" for one in house.sessions.all if needs_you(one)]
     left, most = house.watch.budget()
     if house.watch.infrastructure_event:
         lines.append("INFRASTRUCTURE EVENT: several services fail together; nothing is restarted until it has ended")
@@ -210,6 +220,11 @@ def _breaker_line(circuit: Circuit) -> str:
 def _agent_line(agent: Agent) -> str:
     why = ", ".join(part for part in (agent.reason, agent.gate and f"held back: {agent.gate}") if part)
     return f"{agent.id}: {agent.state.value.upper()}" + (f" ({' '.join(why.split())})" if why else "")
+
+
+def _session_line(one: Watched) -> str:
+    why = " ".join((one.standing.question or one.standing.because).split())
+    return f"{one.session.project}: {one.session.state.value.upper()}" + (f" ({why})" if why else "")
 
 
 def _line(one: ServiceView) -> str:

@@ -1,0 +1,275 @@
+"""Operations on sessions: what they are doing, how full they are, and handing their work on."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from argus.core.clock import age, rfc3339, stamp
+from argus.core.errors import ArgusError, Code
+from argus.ops.caller import Role, Scope
+from argus.ops.house import House
+from argus.ops.operation import operation
+from argus.ops.services import Nothing
+from argus.ops.snake import IS_NUMBER, SnakeAnswer, SnakeAsk
+from argus.sessions.bands import MANDATORY, band
+from argus.sessions.handoff import Handoff
+from argus.sessions.model import WAITING, Activity
+from argus.sessions.session import Place
+from argus.sessions.watched import Watched
+
+_PATH = r"^(/[^\x00]*)?$"
+
+
+PROJECT = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,49}$"
+
+
+Tokens = Annotated[int, Field(ge=0, le=100_000_000), IS_NUMBER]
+Window = Annotated[int, Field(ge=1_000, le=100_000_000), IS_NUMBER]
+
+
+class ProjectNamed(SnakeAsk):
+    project: str = Field(pattern=PROJECT, description="The project's name")
+
+
+class SessionAsk(ProjectNamed):
+    session_type: Literal["cli", "sdk"] = Field(default="cli", description="In tmux, or where nobody can type")
+    session_id: str = Field(
+        default="", max_length=100, pattern=r"^[^\x00]*$", description="The tmux session; else PROJECT-ps"
+    )
+    path: str = Field(default="", max_length=4096, pattern=_PATH, description="The project's folder, in full")
+    agent: Literal["claude", "codex", "plain"] = Field(default="claude", description="What runs there")
+    handoffs: str = Field(default=".bmad/handoffs", min_length=1, max_length=1000, pattern=r"^[^\x00]*$")
+    context_window: Window = Field(default=200_000)
+
+
+class ContextAsk(ProjectNamed):
+    used: Tokens | None = Field(default=None, description="Tokens; left out: only read")
+    total: Window = Field(default=200_000, description="The whole window")
+
+
+class TellAsk(ProjectNamed):
+    text: str = Field(min_length=1, max_length=65_536, pattern=r"^[^\x00]*$", description="What is typed, as it is")
+
+
+class TellView(SnakeAnswer):
+    typed: bool
+    certain: bool = Field(description="false: it may be there; look before it is typed again")
+    reason: str
+
+
+class AdmissionAsk(ProjectNamed):
+    size: Literal["tiny", "small", "large"] = Field(default="small", description="Of the work that is to be begun")
+
+
+class HandoffView(SnakeAnswer):
+    id: str
+    step: str = Field(description="asking, writing, clearing, resuming, done or failed")
+    path: str
+    since: str
+    reason: str
+
+
+class SessionView(SnakeAnswer):
+    """One session as it stands, with how that is known."""
+
+    project: str
+    session_type: str
+    session_id: str
+    agent: str
+    path: str
+    state: str = Field(
+        description="working, waiting_for_permission, waiting_for_input, rate_limited, idle, stalled, dead or unknown"
+    )
+    since: str
+    because: str
+    source: str | None = Field(description="Where that is known from")
+    age_seconds: float | None
+    tool: str
+    question: str
+    resets_at: str | None
+    subagents: int
+    context_usage: float | None = Field(description="From 0 to 1")
+    context_used: int | None
+    context_total: int
+    context_source: str | None
+    context_age_seconds: float | None
+    band: str
+    predicted_handoff: str | None = Field(description="When it will be at 85 %, as it grows now")
+    handoff: HandoffView | None
+    started_at: str
+    last_activity: str
+    needs_you: bool
+
+
+class SessionList(SnakeAnswer):
+    sessions: list[SessionView]
+    needs_you: list[str] = Field(description="Projects in which somebody is waited for")
+
+
+class AdmissionView(SnakeAnswer):
+    accept: bool
+    band: str
+    reason: str
+
+
+def _handoff(house: House, one: Handoff | None) -> HandoffView | None:
+    if one is None:
+        return None
+    reason = house.clean(one.reason)
+    return HandoffView(id=one.id, step=one.step.value, path=one.path, since=rfc3339(one.since.wall), reason=reason)
+
+
+def view(house: House, one: Watched) -> SessionView:
+    session, standing, clean = one.session, one.standing, house.clean
+    now, context = stamp(house.clock), session.context
+    until = one.until_full(now)
+    limit = standing.resets_at if session.state is Activity.RATE_LIMITED else None
+    return SessionView(
+        project=session.project,
+        session_type=session.place.type,
+        session_id=session.place.session,
+        agent=session.place.agent,
+        path=session.place.folder,
+        state=session.state.value,
+        since=rfc3339(session.since),
+        because=clean(standing.because),
+        source=standing.source.value if standing.source else None,
+        age_seconds=round(standing.age, 1) if standing.age is not None else None,
+        tool=clean(standing.tool),
+        question=clean(standing.question),
+        resets_at=rfc3339(limit) if limit else None,
+        subagents=standing.subagents,
+        context_usage=round(context.share, 4) if context else None,
+        context_used=context.used if context else None,
+        context_total=context.total if context else session.place.window,
+        context_source=context.source.value if context else None,
+        context_age_seconds=round(age(context.at, now), 1) if context else None,
+        band=band(session.share).value,
+        predicted_handoff=rfc3339(now.wall + until) if until is not None and session.share else None,
+        handoff=_handoff(house, session.handoff),
+        started_at=rfc3339(session.started.wall),
+        last_activity=rfc3339(session.active.wall),
+        needs_you=needs_you(one),
+    )
+
+
+def needs_you(one: Watched) -> bool:
+    failed = one.session.handoff is not None and one.session.failures > 0 and (one.session.share or 0) > MANDATORY
+    return one.session.state in WAITING or one.session.state in (Activity.STALLED, Activity.DEAD) or failed
+
+
+def _own(house: House, project: str, folder: str) -> None:
+    """An agent's token is good for the sessions in its own project's folder."""
+    caller = house.caller
+    if caller.role is not Role.AGENT:
+        return
+    own = os.path.realpath(caller.project) if caller.project else ""
+    asked = os.path.realpath(folder) if folder else ""
+    if not own or not asked or (asked != own and not asked.startswith(own.rstrip("/") + "/")):
+        raise ArgusError(Code.FORBIDDEN, "an agent speaks for the sessions of its own project", project=project)
+
+
+_KNOWN = (Code.NOT_FOUND, Code.STORE_UNAVAILABLE)
+
+
+@operation("sessions.list", "GET /api/sessions", verb="sessions list", tool="argus_sessions", read_only=True)
+async def list_sessions(house: House, ask: Nothing) -> SessionList:
+    """Lists the sessions: what each is doing and how that is known, how full its context is, its handoff.
+
+    Changes nothing. `needs_you` names those in which a person is waited for.
+    """
+    found = [view(house, one) for one in house.sessions.all]
+    return SessionList(sessions=found, needs_you=[one.project for one in found if one.needs_you])
+
+
+@operation(
+    "sessions.add", "POST /api/sessions", verb="sessions add", places=("project",), status=201, scope=Scope.REPORT,
+    errors=(Code.CONFLICT, Code.FORBIDDEN, Code.STORE_UNAVAILABLE),
+)  # fmt: skip
+async def add(house: House, ask: SessionAsk) -> SessionView:
+    """Registers a session that is not in argus.yaml: in tmux, or one that nobody can type into (sdk)."""
+    _own(house, ask.project, ask.path)
+    if ask.session_type == "cli" and not ask.path:
+        raise ArgusError(Code.INVALID_REQUEST, "a session in tmux needs the project's `path`", project=ask.project)
+    place = Place(
+        ask.project,
+        ask.session_type,
+        ask.session_id or f"{ask.project}-ps",
+        ask.path.rstrip("/") or ask.path,
+        ask.agent,
+        ask.handoffs,
+        ask.context_window,
+    )
+    return view(house, await house.sessions.add(place, house.by))
+
+
+@operation("sessions.get", "GET /api/sessions/{project}", read_only=True, errors=(Code.NOT_FOUND,))
+async def get(house: House, ask: ProjectNamed) -> SessionView:
+    """Shows one session."""
+    return view(house, house.sessions.find(ask.project))
+
+
+@operation("sessions.remove", "DELETE /api/sessions/{project}", verb="sessions remove", errors=(*_KNOWN, Code.CONFLICT))
+async def remove(house: House, ask: ProjectNamed) -> SessionList:
+    """Forgets a session that was registered. What runs in it is left alone."""
+    await house.sessions.remove(ask.project, house.by)
+    return await list_sessions.run(house, Nothing())  # type: ignore[return-value]
+
+
+@operation(
+    "sessions.context", "POST /api/sessions/{project}/context", verb="sessions context", scope=Scope.REPORT,
+    errors=(*_KNOWN, Code.FORBIDDEN),
+)  # fmt: skip
+async def context(house: House, ask: ContextAsk) -> SessionView:
+    """Takes a reading of a session's context, from itself or somebody who knows; without `used` shows the last one."""
+    known = house.sessions.find(ask.project)
+    _own(house, ask.project, known.session.place.folder)
+    if ask.used is None:
+        return view(house, known)
+    if ask.used > 2 * ask.total:
+        raise ArgusError(Code.INVALID_REQUEST, f"{ask.used} of {ask.total} tokens cannot be", used=ask.used)
+    return view(house, await house.sessions.report_context(ask.project, ask.used, ask.total))
+
+
+@operation(
+    "sessions.handoff", "POST /api/sessions/{project}/handoff", verb="sessions handoff", status=202,
+    errors=(*_KNOWN, Code.CONFLICT, Code.INVALID_STATE, Code.FORBIDDEN),
+)  # fmt: skip
+async def handoff(house: House, ask: ProjectNamed) -> SessionView:
+    """Hands a session's work on now: asks for the document, waits for it, clears, resumes. Returns once it is begun.
+
+    Without the complete document nothing is cleared.
+    """
+    return view(house, await house.sessions.hand_off(ask.project, house.by))
+
+
+@operation(
+    "sessions.tell", "POST /api/sessions/{project}/tell", verb="sessions tell", places=("text",),
+    errors=(*_KNOWN, Code.PANE_NOT_READY, Code.PANE_NOT_FOUND, Code.INVALID_STATE, Code.INVALID_REQUEST),
+)  # fmt: skip
+async def tell(house: House, ask: TellAsk) -> TellView:
+    """Types a message into a session and submits it, once.
+
+    Never into a pane that is not the agent's, over a half-typed line or into an open dialog: then PANE_NOT_READY.
+    """
+    done = await house.sessions.tell(ask.project, ask.text)
+    return TellView(typed=done.typed, certain=done.certain, reason=done.reason)
+
+
+@operation(
+    "sessions.admission", "GET /api/sessions/{project}/admission", tool="argus_admission", read_only=True,
+    errors=(Code.NOT_FOUND,),
+)  # fmt: skip
+async def admission(house: House, ask: AdmissionAsk) -> AdmissionView:
+    """Says whether work of this size may be begun in a session, by how full its context is.
+
+    Changes nothing. Ask before a large task: above 85 % a handoff comes first.
+    """
+    found = house.sessions.admission(ask.project, ask.size)
+    return AdmissionView(accept=found.accept, band=found.band.value, reason=found.reason)
+
+
+OPERATIONS: tuple[Any, ...] = (list_sessions, add, get, remove, context, handoff, tell, admission)
