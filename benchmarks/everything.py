@@ -24,6 +24,8 @@ from benchmarks.work import (
     requests,
     respawn,
     sse,
+    transcripts,
+    typing,
 )
 
 WORK: dict[str, Work] = {
@@ -43,6 +45,8 @@ WORK: dict[str, Work] = {
     "repair": Work("repair", repair.measure),
     "repair-docker": Work("repair-docker", repair.measure_docker),
     "breaker": Work("breaker", breaker.measure, packages=("circuitbreaker",)),
+    "transcripts": Work("transcripts", transcripts.measure),
+    "typing": Work("typing", typing.measure),
     "refusal": Work("refusal", refusal.measure),
     "preflight": Work("preflight", preflight.measure),
     "ports": Work("ports", ports.measure),

@@ -91,7 +91,7 @@ class Bench:
         (self.home / ".claude.json").write_text(json.dumps({**answers, **approved}))
         (self.home / ".codex").mkdir()
         (self.home / ".codex/config.toml").write_text(_CODEX.format(url=self.model.url, project=self.project))
-        self._env = {
+        self.env = {
             "ANTHROPIC_BASE_URL": self.model.url,
             "ANTHROPIC_API_KEY": key,
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -103,7 +103,7 @@ class Bench:
         command = [program(way.name), *way.arguments, "{{task}}"]
         if way.tmux and not shutil.which("tmux"):
             missing("tmux is missing")
-        config = {"command": command, "cwd": str(self.project), "env": self._env, "tmux": way.tmux}
+        config = {"command": command, "cwd": str(self.project), "env": self.env, "tmux": way.tmux}
         agents = {"respawn": {"backoff": "0s"}, "configs": {way.config: config}}
         self.argus.write(yaml.safe_dump({"server": {"port": 0}, "autonomy": autonomy, "agents": agents}))
         self.argus.up()

@@ -25,6 +25,27 @@ checks.response_schema_conformance.enabled = false
 [[operations]]
 include-operation-id = "tokens.make"
 checks.positive_data_acceptance.enabled = false
+
+# Texts of a hundred thousand characters take it two minutes to make up, each time.
+[[operations]]
+include-operation-id = "stop_requests.ask"
+phases.coverage.enabled = false
+
+[[operations]]
+include-operation-id = "stop_requests.respond"
+phases.coverage.enabled = false
+
+[[operations]]
+include-operation-id = "sessions.add"
+checks.positive_data_acceptance.enabled = false
+
+[[operations]]
+include-operation-id = "sessions.context"
+checks.positive_data_acceptance.enabled = false
+
+[[operations]]
+include-operation-id = "spawns.update"
+checks.positive_data_acceptance.enabled = false
 """
 
 

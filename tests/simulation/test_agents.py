@@ -14,7 +14,7 @@ from argus.agents import policy
 from argus.core.vital import Vital
 from argus.testing import run_simulated
 
-SEEDS = int(os.environ.get("ARGUS_SEEDS", "200"))
+SEEDS = int(os.environ.get("ARGUS_SEEDS", "100"))
 BLOCK = 25
 
 

@@ -9,7 +9,7 @@ from tests.simulation.world import Broken, Plant, World, play, rest
 from argus.services import policy
 from argus.testing import run_simulated
 
-SEEDS = int(os.environ.get("ARGUS_SEEDS", "200"))
+SEEDS = int(os.environ.get("ARGUS_SEEDS", "100"))
 BLOCK = 25
 
 

@@ -43,6 +43,7 @@ def state(*services: dict[str, Any], **more: Any) -> dict[str, Any]:
         "infrastructureEvent": None,
         "services": list(services),
         "agents": [],
+        "sessions": [],
         **more,
     }
 
