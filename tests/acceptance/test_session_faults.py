@@ -179,6 +179,7 @@ def test_a_document_that_is_a_link_and_a_folder_that_leads_out_are_refused_and_n
     assert sorted(one.name for one in outside.iterdir()) == ["notes.md"]
 
 
+@pytest.mark.req("PS-01", "PS-02", "PS-08")
 @pytest.mark.fault("AG16")
 def test_a_spawn_that_stalls_is_found_and_told_once_and_one_that_only_rotates_its_log_is_left_alone(
     desk: Desk, injected: Injection

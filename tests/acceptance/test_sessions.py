@@ -82,6 +82,7 @@ def desk(bench: Bench) -> Iterator[Desk]:
     made.close()
 
 
+@pytest.mark.req("PS-05", "PS-07", "PS-08")
 @pytest.mark.parametrize("by", ["hooks", "transcripts"])
 def test_a_full_context_is_handed_on_and_the_work_resumed_with_nobody_touching_anything(desk: Desk, by: str) -> None:
     desk.up()

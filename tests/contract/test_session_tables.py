@@ -118,6 +118,7 @@ async def test_what_is_old_goes_and_what_goes_on_stays(store: Store):
     assert [one["id"] for one in await store.spawns()] == [11, 10, 9, 8, 7, 6], "what runs is never taken away"
 
 
+@pytest.mark.req("PS-09")
 async def test_people_ask_sqlite_in_the_words_of_the_source(tmp_path: Path):
     opened = SqliteStore(tmp_path / "argus.db")
     db = sqlite3.connect(tmp_path / "argus.db")
@@ -133,6 +134,7 @@ async def test_people_ask_sqlite_in_the_words_of_the_source(tmp_path: Path):
         await opened.close()
 
 
+@pytest.mark.req("PS-09")
 async def test_people_ask_postgresql_in_the_words_of_the_source(database: str):
     opened = await PostgresStore.open(database)
     db = await asyncpg.connect(database)

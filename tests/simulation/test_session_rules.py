@@ -6,6 +6,7 @@ import asyncio
 import itertools
 from collections.abc import Awaitable, Callable
 
+import pytest
 from tests.simulation.sessions_world import WINDOW, Agent, World
 
 from argus.core.clock import stamp
@@ -85,6 +86,7 @@ def test_a_question_is_told_once_however_long_it_stands_and_again_when_it_is_ano
     simulated(story, agents=1)
 
 
+@pytest.mark.req("PS-11")
 def test_a_session_nobody_can_type_into_is_estimated_and_warned_of() -> None:
     async def story(world: Quiet) -> None:
         assert world.argus is not None
@@ -105,6 +107,7 @@ def test_a_session_nobody_can_type_into_is_estimated_and_warned_of() -> None:
     simulated(story, agents=0)
 
 
+@pytest.mark.req("PS-13")
 def test_handoffs_of_several_sessions_are_staggered() -> None:
     async def story(world: Quiet) -> None:
         for agent in world.agents.values():
@@ -120,6 +123,7 @@ def test_handoffs_of_several_sessions_are_staggered() -> None:
     simulated(story)
 
 
+@pytest.mark.req("PS-02")
 def test_every_spawn_that_stalls_is_found_within_one_check() -> None:
     async def story(world: Quiet) -> None:
         assert world.argus is not None

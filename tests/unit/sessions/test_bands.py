@@ -12,6 +12,7 @@ from argus.sessions.growth import WINDOW, Growth
 ALL, SMALLER, TINY, NONE = {"tiny", "small", "large"}, {"tiny", "small"}, {"tiny"}, set()
 
 
+@pytest.mark.req("PS-06")
 @pytest.mark.parametrize(
     ("share", "expected", "accepted"),
     [

@@ -22,6 +22,7 @@ SEEN = replace(SPAWN, mark=FILE, changed=at(1))
 NO_FILE = Output(None)
 
 
+@pytest.mark.req("PS-03", "PS-04")
 @pytest.mark.parametrize(
     ("spawn", "output", "minutes", "status"),
     [
