@@ -12,6 +12,7 @@ from tests.simulation.sessions_world import WINDOW, Agent, World
 from argus.core.clock import stamp
 from argus.sessions.model import Activity, ContextReading, Source
 from argus.sessions.session import Place
+from argus.sessions.settings import Sessions as Settings
 from argus.sessions.signals import Sign
 from argus.sessions.tools import Seen
 from argus.testing import run_simulated
@@ -140,5 +141,21 @@ def test_every_spawn_that_stalls_is_found_within_one_check() -> None:
         assert len([text for _, _, text in world.typed if "has not produced output" in text]) == 20, (
             "once for each change"
         )
+
+    simulated(story, agents=1)
+
+
+def test_a_reload_in_the_middle_of_a_look_is_not_undone_by_it() -> None:
+    async def story(world: Quiet) -> None:
+        assert world.argus is not None
+        for agent in world.agents.values():
+            agent.used = 175_000
+            world.say(agent, Activity.IDLE, used=175_000)
+        while not world.typed:  # noqa: ASYNC110 - from the next moment on it is being typed into
+            await asyncio.sleep(0.05)
+        moved = {"projects": {"p0": {"path": "/work/elsewhere"}}, "lookEvery": "60s"}
+        world.argus.configure(Settings.model_validate(moved))
+        await asyncio.sleep(300)
+        assert world.argus.find("p0").session.place.folder == "/work/elsewhere"
 
     simulated(story, agents=1)

@@ -161,6 +161,10 @@ def needs_you(one: Watched) -> bool:
     return one.session.state in WAITING or one.session.state in (Activity.STALLED, Activity.DEAD) or failed
 
 
+def _real(path: str) -> str:
+    return os.path.realpath(path) if path else ""
+
+
 def _own(house: House, project: str, folder: str) -> None:
     """An agent's token is good for the sessions in its own project's folder."""
     caller = house.caller
@@ -181,12 +185,16 @@ async def list_sessions(house: House, ask: Nothing) -> SessionList:
 
     Changes nothing. `needs_you` names those in which a person is waited for.
     """
+    return _listed(house)
+
+
+def _listed(house: House) -> SessionList:
     found = [view(house, one) for one in house.sessions.all]
     return SessionList(sessions=found, needs_you=[one.project for one in found if one.needs_you])
 
 
 @operation(
-    "sessions.add", "POST /api/sessions", verb="sessions add", places=("project",), status=201, scope=Scope.REPORT,
+    "sessions.add", "POST /api/sessions", verb="sessions add", places=("project",), status=201, scope=Scope.ASK,
     errors=(Code.CONFLICT, Code.FORBIDDEN, Code.STORE_UNAVAILABLE),
 )  # fmt: skip
 async def add(house: House, ask: SessionAsk) -> SessionView:
@@ -198,7 +206,7 @@ async def add(house: House, ask: SessionAsk) -> SessionView:
         ask.project,
         ask.session_type,
         ask.session_id or f"{ask.project}-ps",
-        ask.path.rstrip("/") or ask.path,
+        _real(ask.path),
         ask.agent,
         ask.handoffs,
         ask.context_window,
@@ -216,7 +224,7 @@ async def get(house: House, ask: ProjectNamed) -> SessionView:
 async def remove(house: House, ask: ProjectNamed) -> SessionList:
     """Forgets a session that was registered. What runs in it is left alone."""
     await house.sessions.remove(ask.project, house.by)
-    return await list_sessions.run(house, Nothing())  # type: ignore[return-value]
+    return _listed(house)
 
 
 @operation(

@@ -133,11 +133,13 @@ class Sessions:
             raise ArgusError(Code.CONFLICT, f"{place.project!r} stands in argus.yaml, which says where it is")
         if known is None and len(self._all) >= _MOST:
             raise ArgusError(Code.CONFLICT, f"there are {_MOST} sessions already; remove some", limit=_MOST)
-        now = stamp(self._tools.clock)
-        made = Session(place, now, now, since=now.wall)
-        if known is not None and known.session.place.type == place.type:
-            made = replace(known.session, place=place, active=now)
         async with self._lock(place.project):
+            now, known = stamp(self._tools.clock), self._all.get(place.project)
+            made = Session(place, now, now, since=now.wall)
+            if known is not None and known.session.place.type == place.type:
+                made = replace(known.session, place=place, active=now)
+            if known is not None:
+                known.session = replace(known.session, place=place)
             await self._put(made, Append(reports.registered(made, by)), certain=True)
         self._wake(place.project)
         return self._all[place.project]
@@ -384,7 +386,8 @@ class Sessions:
         if known is None:
             self._all[session.project] = Watched(session)
         else:
-            known.session = session
+            # Where it is may have been changed meanwhile, by a reload, which does not wait for a look.
+            known.session = replace(session, place=known.session.place)
 
     async def _note(self, *writes: Write) -> None:
         await self._tools.notes.note(*writes)

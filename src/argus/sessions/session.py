@@ -46,7 +46,8 @@ def configured(name: str, project: Project) -> Place:
         name,
         "cli",
         project.session or f"{name}-ps",
-        os.path.abspath(project.folder),
+        # As an agent tells where it works: links are followed.
+        os.path.realpath(project.folder),
         project.agent,
         project.handoffs,
         project.context_window,

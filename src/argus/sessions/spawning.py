@@ -50,8 +50,8 @@ class Spawning:
         self._due = 0.0
         self.news = asyncio.Event()
         """Set when something is to be judged or told sooner than it was."""
-        self._untold: dict[int, str] = {}
-        """Prompts that could not be typed yet, one for each spawn: the newest."""
+        self._untold: dict[int, tuple[str, str]] = {}
+        """Prompts that could not be typed yet, with their project, one for each spawn: the newest."""
 
     async def restore(self) -> None:
         for data in await self._tools.store.spawns(open_only=True, limit=_LIVE):
@@ -123,7 +123,7 @@ class Spawning:
         )
         await self._keep(after, reports.spawn("spawn_status_changed", after, by=by), certain=True)
         if status is Status.FAILED:
-            self._untold[id] = judging.prompt(after, self.limits)
+            self._untold[id] = after.project, judging.prompt(after, self.limits)
             self._due = 0.0
         self.news.set()
         return after
@@ -148,8 +148,7 @@ class Spawning:
         self._due = now + self._every()
         for one in list(self._live.values()):
             await self._judge(one)
-        for id, text in list(self._untold.items()):
-            project = self._live[id].project if id in self._live else (await self.find(id)).project
+        for id, (project, text) in list(self._untold.items()):
             answer = await prompt(project, text)
             if answer.typed or not answer.again:
                 self._untold.pop(id, None)
@@ -171,7 +170,7 @@ class Spawning:
         self._live[one.id] = after
         text = judging.prompt(after, self.limits)
         if text:
-            self._untold[one.id] = text
+            self._untold[one.id] = after.project, text
         else:
             self._untold.pop(one.id, None)
 
