@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from tests.acceptance.model_service import Asked, ModelService, _Messages, _Responses
+from tests.acceptance.model_service import Asked, ModelService, Refusal, _Messages, _Responses
 
 _PATH = re.compile(r"(/\S+handoff\S*\.md)")
 _OWN = re.compile(r"<(system-reminder|session)>.*?</\1>", re.S)
@@ -18,7 +18,13 @@ class GrowingModel(ModelService):
         super().__init__([])
         self.tokens = 40_000
         """That a conversation holds which was not cleared."""
-        self.pieces = 1
+        self.command = ""
+        """That it wants to run, once."""
+        self.limit: Refusal | None = None
+        """What it answers instead, until there is none."""
+
+    def refusal(self, request: dict[str, Any]) -> Refusal | None:
+        return self.limit
 
     def typed(self) -> list[str]:
         """What was typed, in all conversations, each once."""
@@ -32,6 +38,9 @@ class GrowingModel(ModelService):
         last = prompts[-1] if prompts else ""
         path = _PATH.search(last)
         wants = path is not None and re.search(r"\bcreate\b", last, re.I) and not any(path[1] in call for call in calls)
+        if self.command and shape is _Messages:
+            command, self.command = self.command, ""
+            return _Messages.runs(command, f"call_{len(self.asked)}")
         made = shape.writes(Path(path[1]), f"call_{len(self.asked)}") if path and wants else shape.says("done")
         cleared = any(text.startswith("Read handoff") for text in prompts)
         used = {"input_tokens": SMALL if cleared else self.tokens, "output_tokens": 5}

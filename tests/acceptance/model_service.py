@@ -18,6 +18,7 @@ from typing import Any
 
 from tests.acceptance.harness import DEADLINE, eventually
 
+Headers = tuple[tuple[str, str], ...]
 USAGE = {"input_tokens": 100, "output_tokens": 5}
 
 
@@ -30,6 +31,15 @@ class Asked:
     """Every text that it shows as the user's."""
     done: int
     """How many of the files it shows as asked for."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An answer that is an error."""
+
+    status: int
+    body: dict[str, Any]
+    headers: Headers = ()
 
 
 class ModelService:
@@ -57,12 +67,16 @@ class ModelService:
                 elif not request.get("tools"):
                     # A title, a summary: what the program asks for besides the work.
                     self._answer(_stream(shape.says("ok")), "text/event-stream")
+                elif refusal := service.refusal(request):
+                    self._answer(json.dumps(refusal.body).encode(), "application/json", refusal.status, refusal.headers)
                 else:
                     self._answer(_stream(service._work(shape, request)), "text/event-stream")
 
-            def _answer(self, body: bytes, kind: str) -> None:
+            def _answer(self, body: bytes, kind: str, status: int = 200, headers: Headers = ()) -> None:
                 with contextlib.suppress(OSError):  # who asked may be dead by now
-                    self.send_response(200)
+                    self.send_response(status)
+                    for name, value in headers:
+                        self.send_header(name, value)
                     self.send_header("Content-Type", kind)
                     self.send_header("Content-Length", str(len(body)))
                     self.end_headers()
@@ -75,6 +89,10 @@ class ModelService:
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         self._thread.start()
         self.url = f"http://127.0.0.1:{self._server.server_port}"
+
+    def refusal(self, request: dict[str, Any]) -> Refusal | None:
+        """Instead of an answer."""
+        return None
 
     def think_at(self, done: int) -> None:
         """From now on, whoever has asked for that many files waits for an answer until `done_thinking`."""
@@ -139,6 +157,12 @@ class _Messages:
     def writes(cls, file: Path, id: str) -> list[dict[str, Any]]:
         block = {"type": "tool_use", "id": f"toolu_{id}", "name": "Write", "input": {}}
         wanted = json.dumps({"file_path": str(file), "content": file.name})
+        return cls._message(block, {"type": "input_json_delta", "partial_json": wanted}, "tool_use")
+
+    @classmethod
+    def runs(cls, command: str, id: str) -> list[dict[str, Any]]:
+        block = {"type": "tool_use", "id": f"toolu_{id}", "name": "Bash", "input": {}}
+        wanted = json.dumps({"command": command, "description": "a command"})
         return cls._message(block, {"type": "input_json_delta", "partial_json": wanted}, "tool_use")
 
     @staticmethod

@@ -53,10 +53,13 @@ class Desk:
     def shows(self, text: str) -> None:
         eventually(lambda: text in self.screen(), f"the screen shows {text!r}")
 
-    def say(self, text: str) -> None:
+    def enter(self, text: str) -> None:
         self.tmux("send-keys", "-t", "=shop-ps:", "-l", text)
         self.shows(text)
         self.tmux("send-keys", "-t", "=shop-ps:", "Enter")
+
+    def say(self, text: str) -> None:
+        self.enter(text)
         eventually(lambda: text in self.model.typed(), f"{text!r} is asked")
 
     @property

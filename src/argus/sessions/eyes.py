@@ -10,7 +10,7 @@ from argus.host.panes import Look, Panes, PanesFailed
 from argus.host.transcripts import Position, Row, Transcripts
 from argus.sessions import claude, codex, screen
 from argus.sessions.kinds import kind_of, who
-from argus.sessions.model import Activity, Source
+from argus.sessions.model import WAITING, Activity, Source
 from argus.sessions.session import SDK, Place
 from argus.sessions.signals import Sign
 from argus.sessions.tools import Seen
@@ -72,7 +72,8 @@ class MachineEyes:
         return None, False if known.was_there else None
 
     def _shown(self, pane: Look | None, now: Stamp, known: _Known) -> list[Sign]:
-        """What the screen says, when it says something else than before: a picture is no news by standing there."""
+        """What the screen says, when it says something else than before: a picture is no news by standing there. A
+        dialog is, because it stands there only for as long as it waits: a transcript tells of the tool and not of it."""
         if pane is None:
             known.shown = None
             return []
@@ -81,7 +82,7 @@ class MachineEyes:
             return []
         before, known.shown = known.shown, sign
         is_same = before is not None and _meaning(before) == _meaning(sign)
-        return [] if is_same and sign.context is None else [sign]
+        return [] if is_same and sign.context is None and sign.activity not in WAITING else [sign]
 
     def _plain(self, place: Place, pane: Look | None, now: Stamp, known: _Known) -> list[Sign]:
         """Of a program that says nothing of itself: at rest while nothing moves and nothing stands at its prompt."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import pairwise, takewhile
 
 from argus.core.clock import Stamp, age
 from argus.sessions.model import WAITING, Activity, Limit, Source, Standing
@@ -51,7 +52,7 @@ def fuse(
     """`alive`: whether its process is there, where that is known. `session`: the conversation, where that is known;
     else it is the one that was heard last."""
     patience = patience or Patience()
-    ordered = sorted(signs, key=lambda sign: _order(sign, now))
+    ordered = _in_order(signs, now)
     current = session or _current(ordered)
     heard = [sign for sign in ordered if sign.session in ("", current)]
     context = context_of(heard, now)
@@ -91,6 +92,14 @@ def _lasting(sign: Sign, closed: set[str]) -> list[object]:
     keys += [("cost",)] if sign.cost is not None else []
     keys += [("mark", sign.starts, sign.clears, sign.compacts)] if sign.starts or sign.clears or sign.compacts else []
     return keys + ([("subagents",)] if sign.subagents is not None else [])
+
+
+def _in_order(signs: Iterable[Sign], now: Stamp) -> list[Sign]:
+    """As they mostly are: then there is nothing to sort, which would be half of what a look costs."""
+    found = list(signs)
+    if all(then > later for then, later in pairwise([age(sign.at, now) for sign in found])):
+        return found
+    return sorted(found, key=lambda sign: _order(sign, now))
 
 
 def _order(sign: Sign, now: Stamp) -> tuple[object, ...]:
@@ -236,9 +245,13 @@ def _said(
     resets_at: float | None = None,
 ) -> Standing:
     assert sign.activity is not None
-    because = _because(sign)
-    newer = [one for one in others if age(one.at, now) < age(sign.at, now) and one.source is not sign.source]
-    against = next((one for one in reversed(newer) if one.activity is not sign.activity), None)
+    because, then = _because(sign), age(sign.at, now)
+    # Of each source its last word: what a screen showed before it was drawn anew is no objection.
+    newer: dict[Source, Sign] = {}
+    for one in takewhile(lambda one: age(one.at, now) < then, reversed(others)):
+        newer.setdefault(one.source, one)
+    newer.pop(sign.source, None)
+    against = next((one for one in newer.values() if one.activity is not sign.activity), None)
     if against is not None:
         because += f"; its {_NAMES[against.source]} said {against.activity} after that, and is trusted less"
     return replace(
@@ -246,7 +259,7 @@ def _said(
         state=sign.activity,
         because=because,
         source=sign.source,
-        age=age(sign.at, now),
+        age=then,
         tool=tool,
         question=question,
         resets_at=resets_at,

@@ -33,14 +33,23 @@ def context_of(heard: list[Sign], now: Stamp) -> ContextReading | None:
             left += [sign.context] if sign.compacts else []
     if not found:
         return None
-    best = max(
-        found, key=lambda one: (-age(one.at, now) - _handicap(one.source), -one.source.rank, one.used, one.total)
-    )
+    best = max(_newest(found), key=lambda one: (-age(one.at, now) - _handicap(one.source), -one.source.rank))
     if best.source is not Source.TRANSCRIPT:
         return best
     # A transcript of Claude Code does not tell how large the whole is; the status line does.
     known = [one.context.total for one in heard if one.context and one.context.source is Source.STATUS_LINE]
     return replace(best, total=known[-1]) if known else best
+
+
+def _newest(found: list[ContextReading]) -> list[ContextReading]:
+    """One of each source and boot. Of the same moment the larger one, whatever order they came in."""
+    newest: dict[tuple[Source, str], ContextReading] = {}
+    for one in found:
+        key = (one.source, one.at.boot_id)
+        other = newest.get(key)
+        if other is None or (one.at.boot, one.used, one.total) > (other.at.boot, other.used, other.total):
+            newest[key] = one
+    return list(newest.values())
 
 
 def limits_of(heard: list[Sign]) -> tuple[Limit, ...]:

@@ -30,6 +30,7 @@ _FOOT = re.compile(
     r"\besc\b.{0,20}\b(?:cancel|skip|reject|exit|interrupt)|\benter\b.{0,20}\b(?:confirm|select|submit)", re.I
 )
 _RULE = re.compile(r"^[\s─━═╌┄┈\-_╭╮╰╯│|]*$")
+_DOTTED = re.compile(r"^[╌┄┈]{8,}$")
 _LIMIT = re.compile(
     r"(?:hit|reached) your (?:[\w-]+ ){0,3}limit|usage limit reached|limit reached \|?.{0,20}resets?|"
     r"limit will reset at",
@@ -106,9 +107,16 @@ def _dialog(rows: list[str]) -> _Dialog | None:
     after = lines[lines.index(asked) + 1 :] if asked in lines else []
     choices = " ".join(rows[first:])
     is_permission = bool(_PERMITS.search(asked) or _PERMITS.search(choices))
-    about = next((row for row in [*after[::-1], *reversed(lines[: lines.index(asked)])]), "") if asked in lines else ""
+    nearest = next((row for row in [*after[::-1], *reversed(lines[: lines.index(asked)])]), "") if asked in lines else ""
+    about = _framed(above) or nearest
     question = f"{asked} ({about})" if is_permission and about else asked
     return _Dialog(words(question), is_permission)
+
+
+def _framed(rows: list[str]) -> str:
+    """What stands between the last two dotted rules: the command, or the change, that leave is asked for."""
+    rules = [n for n, row in enumerate(rows) if _DOTTED.match(row)][-2:]
+    return " ".join(rows[rules[0] + 1 : rules[1]]).strip() if len(rules) == 2 else ""
 
 
 def _limit(rows: list[str], at: Stamp) -> tuple[str, float | None] | None:

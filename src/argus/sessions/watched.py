@@ -72,7 +72,7 @@ class Watched:
 
     def _reports(self, now: Stamp) -> bool:
         """Whether its hooks speak: then they say which conversation it is, sooner than a file does."""
-        return any(sign.source in _REPORTS and age(sign.at, now) < _LATELY for sign in self.signs)
+        return any(sign.source in _REPORTS and age(sign.at, now) < _LATELY for sign in reversed(self.signs))
 
     def until_full(self, now: Stamp) -> float | None:
         context = self.session.context
