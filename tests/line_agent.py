@@ -15,7 +15,7 @@ BEGIN, END = b"\x1b[200~", b"\x1b[201~"
 
 def show(typed: bytes) -> None:
     text = typed.decode("utf-8", "replace").replace("\n", " ")
-    if len(text) > 60:
+    if len(text) > 300:
         text = f"[Pasted {len(text)} chars]"
     sys.stdout.write(f"\r\x1b[K> {text}")
     sys.stdout.flush()

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 import yaml
 
-from tests.acceptance.harness import Argus, eventually
+from tests.acceptance.harness import Argus, eventually, is_alive
 from tests.faults import Injection
 from tests.tmux_server import TmuxServer, noted
 
@@ -159,6 +161,44 @@ def test_killed_at_a_step_the_next_argus_goes_on_with_it_and_types_nothing_twice
     lines = noted(file)
     assert len(lines) == 3, lines
     assert lines[1:] == ["/clear", f"Read handoff from {path} and resume work"]
+
+
+@pytest.mark.parametrize(("nth", "step"), [(1, "asking"), (2, "clearing"), (3, "resuming")])
+def test_killed_before_enter_the_next_argus_presses_it_and_types_nothing_twice(desk: Desk, nth: int, step: str) -> None:
+    file = desk.tmux.agent("shop-ps")
+    desk.argus.env["ARGUS_FAILPOINT"] = f"typing-pasted:{nth}"
+    desk.up(handoff={"settle": "1s"})
+    del desk.argus.env["ARGUS_FAILPOINT"]
+    desk.hand_off()
+    if nth > 1:
+        path = Path(desk.reaches("writing")["path"])
+        path.write_text("what was done, and what is next")
+    eventually(lambda: not is_alive(desk.argus.pid), "Argus dies")
+    assert len(noted(file)) == nth - 1, "it was killed before Enter"
+    desk.argus.up()
+    path = Path(desk.handoff["path"])
+    if nth == 1:
+        desk.reaches("writing")
+        path.write_text("what was done, and what is next")
+    desk.reaches("done")
+    lines = noted(file)
+    assert lines[0].endswith(f"Write it to {path}")
+    assert lines[1:] == ["/clear", f"Read handoff from {path} and resume work"]
+
+
+def test_a_message_that_was_pasted_by_an_argus_that_was_killed_is_sent_by_the_next(desk: Desk) -> None:
+    file = desk.tmux.agent("shop-ps")
+    desk.argus.env["ARGUS_FAILPOINT"] = "typing-pasted"
+    desk.up()
+    del desk.argus.env["ARGUS_FAILPOINT"]
+    with contextlib.suppress(OSError, httpx.HTTPError):
+        desk.tell("look at the build, please")
+    eventually(lambda: not is_alive(desk.argus.pid), "Argus dies")
+    assert noted(file) == []
+    desk.argus.up()
+    eventually(lambda: noted(file) == ["look at the build, please"], "Enter was pressed")
+    assert desk.tell("and now at the tests").status == 200
+    assert noted(file) == ["look at the build, please", "and now at the tests"]
 
 
 def test_a_document_that_is_a_link_and_a_folder_that_leads_out_are_refused_and_nothing_is_cleared(desk: Desk) -> None:

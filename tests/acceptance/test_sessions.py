@@ -133,3 +133,34 @@ def test_where_it_may_not_act_it_says_so_once_and_types_nothing(desk: Desk) -> N
     assert desk.model.typed() == ["begin the work"]
     assert desk.argus.cli("sessions", "handoff", "shop").code == 0
     desk.becomes(context_used=SMALL)
+
+
+def test_what_somebody_reports_does_not_outweigh_what_can_be_read(desk: Desk) -> None:
+    desk.up()
+    assert desk.argus.cli("hooks", "install").code == 0
+    desk.begin()
+    desk.model.tokens = 60_000
+    desk.say("begin the work")
+    window = desk.becomes(state="idle", context_used=60_000, context_source="status_line")["context_total"]
+    assert desk.argus.rest("POST", "/api/sessions/shop/context", {"used": window, "total": window}).status == 200
+    desk.say("go on")
+    now = desk.becomes(state="idle", context_used=60_000)
+    assert now["handoff"] is None
+
+
+def test_how_large_the_window_is_outlives_a_clear_and_argus(desk: Desk) -> None:
+    desk.up()
+    assert desk.argus.cli("hooks", "install").code == 0
+    desk.begin()
+    desk.say("begin the work")
+    window = desk.becomes(state="idle", context_source="status_line")["context_total"]
+    assert window > 200_000, "larger than what is assumed: else this proves nothing"
+    desk.argus.down()
+    desk.enter("/clear")
+    eventually(lambda: "begin the work" not in desk.screen(), "it is cleared")
+    desk.model.tokens = 190_000
+    desk.say("begin anew")
+    desk.shows("done")
+    desk.argus.up()
+    now = desk.becomes(context_used=190_000)
+    assert (now["context_total"], now["handoff"]) == (window, None)

@@ -48,6 +48,11 @@ class SetupPlace(StrEnum):
     DONE = "setup-done"
 
 
+class TypingPlace(StrEnum):
+    PASTED = "typing-pasted"
+    """A line stands in a pane, and Enter was not pressed."""
+
+
 class Trap:
     """Counts down to the end."""
 
@@ -56,7 +61,7 @@ class Trap:
         place, _, nth = last.partition(":")
         self._path = [*before, *[place] * int(nth or 1)]
 
-    def springs(self, place: Place | SetupPlace) -> bool:
+    def springs(self, place: Place | SetupPlace | TypingPlace) -> bool:
         if self._path and self._path[0] == place:
             self._path.pop(0)
             return not self._path
@@ -70,7 +75,7 @@ def _set(told: str) -> Trap | None:
 _trap = _set(os.environ.get("ARGUS_FAILPOINT", ""))
 
 
-def reach(place: Place | SetupPlace) -> None:
+def reach(place: Place | SetupPlace | TypingPlace) -> None:
     if _trap is not None and _trap.springs(place):
         os.kill(os.getpid(), signal.SIGKILL)
         signal.pause()  # the signal is on its way; nothing more is done

@@ -52,7 +52,9 @@ class MachineEyes:
         sources = (1 if pane is not None else 0) + (1 if known.path else 0)
         pid = pane.agent.who.pid if pane is not None and pane.agent is not None else 0
         text = "".join("".join(Screen(pane.lines).texts()).split()) if pane is not None else None
-        return Seen(alive, [*told, *shown], _named(known.path), pid, text, sources)
+        line = kind_of(place).read(pane) if pane is not None else None
+        typed = line if isinstance(line, Line) else None
+        return Seen(alive, [*told, *shown], _named(known.path), pid, text, sources, typed)
 
     async def _pane(self, place: Place, known: _Known) -> tuple[Look | None, bool | None]:
         """The agent's pane, and whether the agent is there. One that was never seen there is not dead: nobody knows."""
@@ -73,7 +75,7 @@ class MachineEyes:
 
     def _shown(self, pane: Look | None, now: Stamp, known: _Known) -> list[Sign]:
         """What the screen says, when it says something else than before: a picture is no news by standing there. A
-        dialog is, because it stands there only for as long as it waits: a transcript tells of the tool and not of it."""
+        dialog is: it stands there only for as long as it waits, and a transcript tells of the tool alone."""
         if pane is None:
             known.shown = None
             return []

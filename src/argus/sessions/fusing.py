@@ -48,6 +48,7 @@ def fuse(
     alive: bool | None = None,
     session: str = "",
     patience: Patience | None = None,
+    window: int = 0,
 ) -> Standing:
     """`alive`: whether its process is there, where that is known. `session`: the conversation, where that is known;
     else it is the one that was heard last."""
@@ -55,7 +56,7 @@ def fuse(
     ordered = _in_order(signs, now)
     current = session or _current(ordered)
     heard = [sign for sign in ordered if sign.session in ("", current)]
-    context = context_of(heard, now)
+    context = context_of(heard, now, window)
     known = Standing(
         Activity.UNKNOWN,
         "",

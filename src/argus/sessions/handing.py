@@ -9,13 +9,15 @@ from argus.core.clock import Stamp, age, stamp
 from argus.core.errors import ArgusError, Code
 from argus.sessions import handoff as machine
 from argus.sessions import reports
-from argus.sessions.handoff import Facts, Fail, Handoff, Interrupt, Limits, Move, Paper, Step, Type, Wait
+from argus.sessions.handoff import CallOff, Facts, Fail, Handoff, Interrupt, Limits, Move, Paper, Step, Type, Wait
 from argus.sessions.model import Activity, Source, Standing
+from argus.sessions.policy import Why
 from argus.sessions.session import Session
 from argus.sessions.signals import Sign
 from argus.sessions.tools import Answer, Leaf, Tools
 from argus.sessions.watched import Watched
 from argus.store.records import Act, Append, CloseAct, OpenAct, Write
+from argus.typist import stands
 
 TYPED = "session_typed"
 _CLEAR = {"claude": "/clear", "codex": "/new", "plain": "/clear"}
@@ -43,7 +45,11 @@ class Handing:
         now = stamp(self._tools.clock)
         path = await self._tools.files.choose(session.place, now.wall)
         percent = None if session.share is None else round(100 * session.share)
-        one = Handoff(self._tools.new_id(), path, percent, Step.ASKING, now, now, conversation=standing.session)
+        one = Handoff(
+            *(self._tools.new_id(), path, percent, Step.ASKING, now, now),
+            conversation=standing.session,
+            wanted=why == Why.ASKED,
+        )
         begun = replace(session, handoff=one, handed=now)
         told = reports.handoff("handoff_started", begun, one, why=why, by=by, context_usage=session.share)
         row = reports.step_row(begun, one, "warning", now.wall, f"handoff begun: {why}")
@@ -57,13 +63,15 @@ class Handing:
             one = session.handoff
             if one is None or one.is_over:
                 return session
-            facts = await self._facts(watched, one)
+            facts = await self._facts(watched, one, limits)
             decision = machine.decide(one, facts, limits, _CLEAR[session.place.agent])
             match decision:
                 case Wait():
                     return session
                 case Move(step):
                     session = await self._move(session, one, step)
+                case CallOff(why):
+                    return await self._call_off(session, one, why)
                 case Fail(why, code):
                     return await self._fail(session, one, why, code)
                 case Type():
@@ -72,7 +80,7 @@ class Handing:
                     return await self._interrupt(session, one)
         return session
 
-    async def _facts(self, watched: Watched, one: Handoff) -> Facts:
+    async def _facts(self, watched: Watched, one: Handoff, limits: Limits) -> Facts:
         place, standing, now = watched.session.place, watched.standing, stamp(self._tools.clock)
         leaf = await self._tools.files.leaf(place, one.path)
         since = age(one.since, now)
@@ -88,6 +96,9 @@ class Handing:
             cleared=by_pane or other or any(sign.clears for sign in fresh),
             taken=(confirmed and place.agent == "plain") or (one.tries > 0 and _took_up(fresh)),
             tells=place.agent != "plain",
+            left=stands(watched.line, machine.typed_at(one, _CLEAR[place.agent])),
+            asked=watched.asked,
+            enough=_far_from_full(standing, limits),
         )
 
     def _is_gone(self, watched: Watched, one: Handoff) -> bool:
@@ -117,6 +128,16 @@ class Handing:
         await self._put(moved, Append(told), reports.step_row(moved, after, "ok", now.wall, step.value), certain=True)
         return moved
 
+    async def _call_off(self, session: Session, one: Handoff, why: str) -> Session:
+        now = stamp(self._tools.clock)
+        self._resting.pop(one.id, None)
+        after = replace(one, step=Step.CALLED_OFF, since=now, reason=why)
+        calm = replace(session, handoff=after)
+        told = reports.handoff("handoff_called_off", calm, after, at=one.step.value, reason=why)
+        row = reports.step_row(calm, after, "warning", now.wall, f"handoff called off: {why}")
+        await self._put(calm, Append(told), row, certain=False)
+        return calm
+
     async def _fail(self, session: Session, one: Handoff, why: str, code: Code) -> Session:
         now = stamp(self._tools.clock)
         self._resting.pop(one.id, None)
@@ -137,7 +158,7 @@ class Handing:
             self._tools.new_id(), TYPED, session.project, now, None, {"text": wanted.text, "step": one.step.value}
         )
         attempt = replace(session, handoff=trying)
-        answer = await self._recorded(attempt, act, wanted.text, command=wanted.command)
+        answer = await self._recorded(attempt, act, wanted.text, command=wanted.command, left=wanted.left)
         after = self._after(one, trying, wanted, answer)
         done = replace(session, handoff=after)
         action = f"typed: {wanted.text}" if answer.typed else f"not typed: {answer.reason}"
@@ -168,7 +189,14 @@ class Handing:
         return session
 
     async def _recorded(
-        self, attempt: Session, act: Act, text: str, *, command: bool = False, interrupt: bool = False
+        self,
+        attempt: Session,
+        act: Act,
+        text: str,
+        *,
+        command: bool = False,
+        interrupt: bool = False,
+        left: bool = False,
     ) -> Answer:
         """The intent first, at the last moment before the pane changes; then what came of it."""
         opened = False
@@ -189,7 +217,7 @@ class Handing:
             if interrupt:
                 answer = await hands.interrupt(place, before)
             else:
-                answer = await hands.type(place, text, command=command, before=before, told=told)
+                answer = await hands.type(place, text, command=command, before=before, told=told, left=left)
         except ArgusError as error:
             answer = Answer(False, again=True, reason=error.message)
         if opened:
@@ -197,6 +225,14 @@ class Handing:
             closing: Write = CloseAct(act.id, outcome, self._tools.clock.wall(), {"reason": answer.reason})
             await self._tools.notes.note(closing)
         return answer
+
+
+def _far_from_full(standing: Standing, limits: Limits) -> str:
+    """A reading that contradicts what the handoff was begun for, in words: it was compacted meanwhile, or misread."""
+    context = standing.context
+    if context is None or context.share >= limits.needless:
+        return ""
+    return f"its context is read as {100 * context.share:.0f} % by now ({context.source.value})"
 
 
 def _took_up(fresh: list[Sign]) -> bool:

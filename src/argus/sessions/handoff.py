@@ -33,6 +33,8 @@ class Step(StrEnum):
     RESUMING = "resuming"
     DONE = "done"
     FAILED = "failed"
+    CALLED_OFF = "called off"
+    """It turned out not to be needed. Nothing was cleared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +55,12 @@ class Handoff:
     """The agent's own id of what is handed on."""
     reason: str = ""
     """Why the last try did not go, or why it failed."""
+    wanted: bool = False
+    """Somebody asked for it: no reading calls it off."""
 
     @property
     def is_over(self) -> bool:
-        return self.step in (Step.DONE, Step.FAILED)
+        return self.step in (Step.DONE, Step.FAILED, Step.CALLED_OFF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +87,20 @@ class Facts:
     """Told since this step began: it works on what was typed."""
     tells: bool = True
     """Whether the agent says anything of itself: only then is it known that something never arrived."""
+    left: bool = False
+    """What this step types stands at the prompt: an Argus ended before it pressed Enter."""
+    asked: Stamp | None = None
+    """When a person was last seen to be asked for leave: such waiting is not the agent's."""
+    enough: str = ""
+    """The context as it is read now, where that is far from full."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     timeout: float = 240.0
     settle: float = 3.0
+    needless: float = 0.0
+    """The share of the context below which one that nobody asked for is called off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +113,8 @@ class Type:
     text: str
     command: bool = False
     nudge: bool = False
+    left: bool = False
+    """Only Enter is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +133,12 @@ class Fail:
     code: Code = Code.HANDOFF_TIMEOUT
 
 
-Decision = Wait | Type | Interrupt | Move | Fail
+@dataclass(frozen=True, slots=True)
+class CallOff:
+    why: str
+
+
+Decision = Wait | Type | Interrupt | Move | Fail | CallOff
 
 
 def asks(handoff: Handoff) -> str:
@@ -133,6 +152,19 @@ def nudges(handoff: Handoff) -> str:
 
 def resumes(handoff: Handoff) -> str:
     return f"Read handoff from {handoff.path} and resume work"
+
+
+def typed_at(handoff: Handoff, clear: str) -> str:
+    """What this step types."""
+    match handoff.step:
+        case Step.ASKING:
+            return asks(handoff)
+        case Step.WRITING:
+            return nudges(handoff)
+        case Step.CLEARING:
+            return clear
+        case _:
+            return resumes(handoff)
 
 
 def decide(handoff: Handoff, facts: Facts, limits: Limits, clear: str) -> Decision:
@@ -150,15 +182,21 @@ def decide(handoff: Handoff, facts: Facts, limits: Limits, clear: str) -> Decisi
 
 
 def _asking(handoff: Handoff, facts: Facts, limits: Limits) -> Decision:
+    if _may_finish(handoff, facts):
+        return Type(asks(handoff), left=True)
     if handoff.uncertain or facts.paper is not None:
         return Move(Step.WRITING)  # it may have been asked; if it was not, the nudge asks
+    if facts.enough and not handoff.wanted:
+        return CallOff(facts.enough)
     if age(handoff.began, facts.now) > limits.timeout:
         return Fail(f"it could not be asked: {handoff.reason or 'nobody could type'}", Code.PANE_NOT_READY)
     return Type(asks(handoff))
 
 
 def _writing(handoff: Handoff, facts: Facts, limits: Limits) -> Decision:
-    paper, waited = facts.paper, age(handoff.since, facts.now)
+    paper, waited = facts.paper, _waited(handoff, facts)
+    if _may_finish(handoff, facts):
+        return Type(nudges(handoff), nudge=True, left=True)
     if paper is not None and paper.problem:
         return Fail(f"the document is not one: {paper.problem}", Code.INVALID_STATE)
     if _is_complete(facts, limits):
@@ -174,24 +212,30 @@ def _writing(handoff: Handoff, facts: Facts, limits: Limits) -> Decision:
 def _clearing(handoff: Handoff, facts: Facts, limits: Limits, clear: str) -> Decision:
     if facts.cleared:
         return Move(Step.RESUMING)
-    waited = age(handoff.since, facts.now)
-    if not _may_type(handoff, facts, waited):
+    waited, finishes = _waited(handoff, facts), _may_finish(handoff, facts)
+    if not finishes and not _may_type(handoff, facts, waited):
         return Wait() if waited <= _CONFIRM else Fail("nothing shows that the context was cleared")
+    if facts.enough and not handoff.wanted:
+        return CallOff(facts.enough)
     if not _is_there(facts.paper):
         return Fail("the handoff document is gone, and nothing was cleared", Code.INVALID_STATE)
     if waited > _READY:
         return Fail(f"it could not be cleared: {handoff.reason or facts.activity.value}", Code.PANE_NOT_READY)
     if facts.activity is Activity.WORKING:
         return Wait() if waited <= _BREATH else Interrupt()
-    if facts.readings < 2 or facts.activity not in _QUIET or not _is_complete(facts, limits):
+    # Where our own line stands at its prompt, one that tells nothing of itself rests.
+    quiet = facts.activity in _QUIET or (finishes and facts.activity is Activity.UNKNOWN)
+    if facts.readings < 2 or not quiet or not _is_complete(facts, limits):
         return Wait()  # what is not known, asks somebody something, or is being written again is not cleared
-    return Type(clear, command=True)
+    return Type(clear, command=True, left=finishes)
 
 
 def _resuming(handoff: Handoff, facts: Facts) -> Decision:
     if facts.taken:
         return Move(Step.DONE)
-    waited = age(handoff.since, facts.now)
+    waited = _waited(handoff, facts)
+    if _may_finish(handoff, facts):
+        return Type(resumes(handoff), left=True)
     if _may_type(handoff, facts, waited):
         if waited > _READY:
             return Fail(f"the work could not be taken up: {handoff.reason or 'nobody could type'}", Code.PANE_NOT_READY)
@@ -203,6 +247,16 @@ def _may_type(handoff: Handoff, facts: Facts, waited: float) -> bool:
     """The first time; and once more where an Argus that died may or may not have, and nothing came of it."""
     again = handoff.uncertain and facts.tells and handoff.tries < _TRIES and waited > _CONFIRM / 2
     return handoff.tries == 0 or again
+
+
+def _may_finish(handoff: Handoff, facts: Facts) -> bool:
+    return handoff.uncertain and facts.left and handoff.tries <= _TRIES
+
+
+def _waited(handoff: Handoff, facts: Facts) -> float:
+    """Anew from when a person was last asked for leave: an agent that may not write does nothing until it may."""
+    waited = age(handoff.since, facts.now)
+    return waited if facts.asked is None else min(waited, age(facts.asked, facts.now))
 
 
 def _is_there(paper: Paper | None) -> bool:

@@ -15,10 +15,13 @@ class TypistHands:
         self._typist = typist
         self._socket = socket
 
-    async def type(self, place: Place, text: str, *, command: bool, before: Before, told: Told | None) -> Answer:
+    async def type(
+        self, place: Place, text: str, *, command: bool, before: Before, told: Told | None, left: bool = False
+    ) -> Answer:
         message, wanted = Message(text, command=command), Wanted(kind_of(place))
-        outcome = await self._typist.type(self._socket(), place.session, message, wanted, before=before, told=told)
-        return _answer(outcome)
+        return _answer(
+            await self._typist.type(self._socket(), place.session, message, wanted, before=before, told=told, left=left)
+        )
 
     async def interrupt(self, place: Place, before: Before) -> Answer:
         await before()

@@ -66,10 +66,12 @@ class Sessions:
             self._all[kept.project] = Watched(kept)
             if kept.handed is not None:
                 self._began[kept.project] = kept.handed
-        for act in await self._tools.store.open_acts():
-            if act.kind == TYPED:
-                await self._tools.store.commit(CloseAct(act.id, "interrupted", self._tools.clock.wall(), {}))
         self._take_up(self.settings)
+        for act in await self._tools.store.open_acts():
+            if act.kind == TYPED and "what" in act.intent and act.subject in self._all:
+                self._all[act.subject].left.append(act)
+            elif act.kind == TYPED:
+                await self._tools.store.commit(CloseAct(act.id, "interrupted", self._tools.clock.wall(), {}))
         await self.spawns.restore()
 
     async def run(self) -> None:
@@ -153,12 +155,13 @@ class Sessions:
             self._all.pop(project, None)
 
     async def report_context(self, project: str, used: int, total: int, source: Source = Source.REPORTED) -> Watched:
+        """Where it can be read as well, that counts more."""
         one = self.find(project)
         now = stamp(self._tools.clock)
         reading = ContextReading(used, total, source, now, one.standing.session)
         async with self._lock(project):
-            one.growth = one.growth.seen(now.boot, used)
-            await self._read(one, reading, now)
+            one.hear([Sign(None, source, now, reading.session, "reported", context=reading)])
+            await self._observe(one)
             await self._note(reports.context_row(one.session, one.standing, now.wall, "reported"))
         self._wake(project)
         return one
@@ -251,6 +254,7 @@ class Sessions:
             async with self._lock(name):
                 if self._all.get(name) is one:
                     await self._observe(one)
+                    await self._finish(one)
                     await self._act(one)
         except ArgusError as error:
             if error.code is not Code.STORE_UNAVAILABLE:
@@ -263,6 +267,10 @@ class Sessions:
             pause = _SOON if one.session.is_handing_off else self.settings.look_every
             one.due = self._tools.clock.boot() + pause
             self._news.set()
+
+    async def _finish(self, one: Watched) -> None:
+        while one.left and one.line is not None:
+            await self._prompting.finish(one.session.place, one.left.pop(0), one.line)
 
     async def _observe(self, one: Watched) -> None:
         before = one.session
@@ -320,14 +328,19 @@ class Sessions:
     async def _read(self, one: Watched, reading: ContextReading, now: Stamp) -> None:
         """A new reading. On record when it crosses a boundary; else with the next check."""
         before, found = band(one.session.share), band(reading.share)
-        one.session = replace(
-            one.session, context=reading, active=now if reading.source is not Source.ESTIMATE else one.session.active
-        )
+        session = one.session
+        learnt = reading.source is Source.STATUS_LINE and session.window != reading.total
+        if reading.source is Source.STATUS_LINE:
+            session = replace(session, window=reading.total, window_told=now)
+        active = now if reading.source is not Source.ESTIMATE else session.active
+        one.session = replace(session, context=reading, active=active)
         if found is not before and not (before is Band.UNKNOWN and found in (Band.FREE, Band.CONSIDER)):
             told = reports.context_rose(one.session, found)
             await self._put(
                 one.session, Append(told), reports.context_row(one.session, one.standing, now.wall), certain=False
             )
+        elif learnt:
+            await self._put(one.session, certain=False)
 
     # Acting.
 
@@ -335,7 +348,7 @@ class Sessions:
         session = one.session
         if session.is_handing_off:
             settings = self.settings.handoff
-            limits = Limits(settings.timeout, settings.settle)
+            limits = Limits(settings.timeout, settings.settle, self.settings.context.quiet_from / 100)
             after = await self._handing.advance(one, limits)
             if after.handoff is not None and after.handoff.step is Step.DONE:
                 one.growth = Growth()

@@ -8,6 +8,7 @@ from argus.sessions.handing import TYPED
 from argus.sessions.session import Place
 from argus.sessions.tools import Answer, Tools
 from argus.store.records import Act, Append, CloseAct, OpenAct, Write
+from argus.typist import Line, stands
 
 _RECORDED = 500
 """Characters of a line that go into the record."""
@@ -30,11 +31,28 @@ class Prompting:
             opened = True
 
         answer = await tools.hands.type(place, text, command=False, before=before, told=None)
+        return await self._recorded(place, what, said, answer, act if opened else None)
+
+    async def finish(self, place: Place, act: Act, line: Line) -> None:
+        """A line of an Argus that was killed while it typed it: if it stands at the prompt, only Enter is missing."""
+        tools, text = self._tools, str(act.intent["text"])
+
+        async def before() -> None:
+            pass  # on record since it was pasted
+
+        answer = Answer(False, reason="interrupted")
+        if stands(line, text):
+            answer = await tools.hands.type(place, text, command=False, before=before, told=None, left=True)
+        await self._recorded(place, str(act.intent["what"]), text, answer, act)
+
+    async def _recorded(self, place: Place, what: str, said: str, answer: Answer, act: Act | None) -> Answer:
+        tools = self._tools
+        now = stamp(tools.clock)
         outcome = "typed" if answer.typed else "not typed"
         kind, status = "spawn" if what == "spawn" else "context", "ok" if answer.typed else "warning"
         action = f"{outcome}: {said}"
         writes: list[Write] = [reports.row(place.project, kind, status, now.wall, action, reason=answer.reason)]
-        if opened:
+        if act is not None:
             writes.append(CloseAct(act.id, outcome, tools.clock.wall(), {"reason": answer.reason}))
         if answer.typed:
             writes.append(Append(reports.prompted(place.project, what, said, outcome, answer.reason)))

@@ -8,17 +8,19 @@ from argus.core.clock import Stamp, age
 from argus.sessions.model import ContextReading, Limit, Source
 from argus.sessions.signals import Sign
 
-_HANDICAP = {Source.STATUS_LINE: 0.0, Source.HOOK: 0.0, Source.TRANSCRIPT: 5.0, Source.REPORTED: 60.0}
-"""Seconds by which a reading has to be newer than one of a better source."""
+_HANDICAP = {Source.STATUS_LINE: 0.0, Source.HOOK: 0.0, Source.TRANSCRIPT: 5.0, Source.REPORTED: 3600.0}
+"""Seconds by which a reading has to be newer than one of a better source. What anybody may report says something only
+where nothing can be read."""
+LARGE = 1_000_000
 _OTHERS = 30.0
 _NEVER = 1e12
 _ONE_COMPACTION = 5.0
 """Seconds within which hook and transcript tell of the same one."""
 
 
-def context_of(heard: list[Sign], now: Stamp) -> ContextReading | None:
+def context_of(heard: list[Sign], now: Stamp, window: int = 0) -> ContextReading | None:
     """Of signs in the order of their time. A conversation that starts over, or was compacted, has no context until it
-    says so: nothing of before is believed."""
+    says so: nothing of before is believed. `window`: the whole, as it was told in an earlier conversation."""
     found: list[ContextReading] = []
     left: list[ContextReading] = []
     for sign in heard:
@@ -38,7 +40,9 @@ def context_of(heard: list[Sign], now: Stamp) -> ContextReading | None:
         return best
     # A transcript of Claude Code does not tell how large the whole is; the status line does.
     known = [one.context.total for one in heard if one.context and one.context.source is Source.STATUS_LINE]
-    return replace(best, total=known[-1]) if known else best
+    total = known[-1] if known else window or best.total
+    # More than the whole: then it is one of the larger windows.
+    return replace(best, total=total if best.used <= total else max(total, LARGE))
 
 
 def _newest(found: list[ContextReading]) -> list[ContextReading]:

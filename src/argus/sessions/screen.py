@@ -107,7 +107,9 @@ def _dialog(rows: list[str]) -> _Dialog | None:
     after = lines[lines.index(asked) + 1 :] if asked in lines else []
     choices = " ".join(rows[first:])
     is_permission = bool(_PERMITS.search(asked) or _PERMITS.search(choices))
-    nearest = next((row for row in [*after[::-1], *reversed(lines[: lines.index(asked)])]), "") if asked in lines else ""
+    nearest = (
+        next((row for row in [*after[::-1], *reversed(lines[: lines.index(asked)])]), "") if asked in lines else ""
+    )
     about = _framed(above) or nearest
     question = f"{asked} ({about})" if is_permission and about else asked
     return _Dialog(words(question), is_permission)

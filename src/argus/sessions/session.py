@@ -79,6 +79,9 @@ class Session:
     """What a person was told last, so that it is told once."""
     resumed: float = 0.0
     """The end of the rate limit after which it was told to go on."""
+    window: int = 0
+    """Tokens of the whole context, as its agent told it last; 0: it did not."""
+    window_told: Stamp | None = None
 
     @property
     def project(self) -> str:

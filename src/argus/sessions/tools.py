@@ -13,6 +13,7 @@ from argus.sessions.signals import Sign
 from argus.sessions.spawns import Output
 from argus.store.interface import Store
 from argus.store.notes import Notes
+from argus.typist import Line
 
 Before = Callable[[], Awaitable[None]]
 Told = Callable[[], bool]
@@ -33,6 +34,8 @@ class Seen:
     """What its pane shows, without any space; None: nobody could see it."""
     sources: int = 0
     """How many ways there were to look, just now."""
+    line: Line | None = None
+    """What stands at its prompt; None: nobody can tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,11 @@ class Eyes(Protocol):
 
 
 class Hands(Protocol):
-    async def type(self, place: Place, text: str, *, command: bool, before: Before, told: Told | None) -> Answer: ...
+    async def type(
+        self, place: Place, text: str, *, command: bool, before: Before, told: Told | None, left: bool = False
+    ) -> Answer:
+        """`left`: it stands there already, and is only submitted."""
+        ...
 
     async def interrupt(self, place: Place, before: Before) -> Answer: ...
 

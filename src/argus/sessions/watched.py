@@ -14,12 +14,15 @@ from argus.sessions.model import Activity, Source, Standing
 from argus.sessions.session import Session
 from argus.sessions.signals import Sign
 from argus.sessions.tools import Seen
+from argus.store.records import Act
+from argus.typist import Line
 
 _SIGNS = 120
 _FRESH = 8.0
 """Seconds for which a look counts as taken just now."""
 _REPORTS = frozenset({Source.HOOK, Source.STATUS_LINE})
 _LATELY = 3600.0
+_TOLD = 86_400.0
 
 
 @dataclass(slots=True)
@@ -40,6 +43,12 @@ class Watched:
     """Taken just now, one after the other or from several sources."""
     text: str | None = None
     """What its pane showed at the last look."""
+    line: Line | None = None
+    """What stands at its prompt; None: nobody could see it."""
+    left: list[Act] = field(default_factory=list)
+    """Lines that an Argus was typing when it was killed."""
+    asked: Stamp | None = None
+    """When it was last seen to wait for a person's leave."""
     is_busy: bool = False
     there: Stamp | None = None
     """Since when its agent was seen there."""
@@ -61,14 +70,23 @@ class Watched:
         self.hear(seen.signs)
         before = self.standing.state
         session = self.own or ("" if self._reports(now) else seen.conversation)
-        self.standing = fusing.fuse(self.signs, now, alive=seen.alive, session=session, patience=patience)
+        self.standing = fusing.fuse(
+            self.signs, now, alive=seen.alive, session=session, patience=patience, window=self._window(now)
+        )
+        if self.standing.state is Activity.WAITING_FOR_PERMISSION:
+            self.asked = now
         follows = self.looked is not None and age(self.looked, now) <= _FRESH and before == self.standing.state
         self.readings = seen.sources + (1 if follows and seen.sources else 0)
-        self.looked, self.text = now, seen.text
+        self.looked, self.text, self.line = now, seen.text, seen.line
         self.there = (self.there or now) if seen.alive else None
         context = self.standing.context
         if context is not None:
             self.growth = self.growth.seen(context.at.boot, context.used)
+
+    def _window(self, now: Stamp) -> int:
+        """As it was told, for a while: somebody may have taken another model."""
+        told = self.session.window_told
+        return self.session.window if told is not None and age(told, now) < _TOLD else 0
 
     def _reports(self, now: Stamp) -> bool:
         """Whether its hooks speak: then they say which conversation it is, sooner than a file does."""

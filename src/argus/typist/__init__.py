@@ -8,9 +8,9 @@ See docs/typing.md.
 
 from argus.typist.act import Pace
 from argus.typist.cleaning import clean, quoted
-from argus.typist.kinds import CLAUDE, CODEX, PLAIN, Kind, plain
+from argus.typist.kinds import CLAUDE, CODEX, PLAIN, Kind, Line, plain
 from argus.typist.model import By, Deferred, Message, Outcome, Reason, Refused, Typed, Unconfirmed, Wanted
-from argus.typist.policy import may_type
+from argus.typist.policy import may_type, stands
 from argus.typist.typist import Typist
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "By",
     "Deferred",
     "Kind",
+    "Line",
     "Message",
     "Outcome",
     "Pace",
@@ -33,4 +34,5 @@ __all__ = [
     "may_type",
     "plain",
     "quoted",
+    "stands",
 ]

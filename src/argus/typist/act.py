@@ -83,6 +83,21 @@ class Act:
             return Deferred(Reason.UNANSWERED)
         return Deferred(Reason.CHANGED)
 
+    async def left(self, before: Before | None) -> Outcome | None:
+        """None: it stands there already, from whoever died before Enter, and nothing else does."""
+        seen: Look | None = self._seen
+        try:
+            for _ in range(2):
+                if (reason := may_enter(seen, self._wanted, self._message, self._text)) is not None:
+                    return held(reason) if reason is not Reason.NOT_SEEN else Refused(reason)
+                if before is None:
+                    return None
+                await before()
+                before, seen = None, await self._look()
+        except PanesFailed:
+            return Deferred(Reason.UNANSWERED)
+        return None
+
     async def shown(self) -> Look | Reason:
         """Looks until the text, and nothing else, stands at the prompt."""
         loop = asyncio.get_running_loop()

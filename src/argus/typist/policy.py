@@ -10,6 +10,7 @@ from argus.typist.kinds import Closed, Kind, Line
 from argus.typist.model import Message, Reason, Wanted
 
 _PASTED = re.compile(r"\[Pasted [^\]]*\]")
+_OWN = 12
 _TAIL = 200
 """Characters at the end of a long text that must show."""
 
@@ -83,6 +84,15 @@ def shows(line: Line, text: str) -> bool:
     if shown == wanted:
         return True
     return not line.whole and bool(shown) and wanted.endswith(shown[-_TAIL:])
+
+
+def stands(line: Line | None, text: str) -> bool:
+    """Whether this text is what stands at a prompt, by its letters: an abbreviation could be anybody's. Where only the
+    end of a line shows, that end must be long enough to be nobody else's."""
+    shown, wanted = _letters(line.text if line else ""), _letters(text)
+    if line is None or not shown:
+        return False
+    return shown == wanted or (not line.whole and len(shown) >= _OWN and wanted.endswith(shown))
 
 
 def is_beginning(line: Line, text: str) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from weakref import WeakValueDictionary
 
+from argus.core.failpoints import TypingPlace, reach
 from argus.host.panes import Look, Panes, PanesFailed, PanesUncertain, Who
 from argus.typist.act import Act, Before, Pace, Told
 from argus.typist.erasing import erase
@@ -36,8 +37,12 @@ class Typist:
         *,
         before: Before | None = None,
         told: Told | None = None,
+        left: bool = False,
     ) -> Outcome:
         """Types it and submits it, once, or says why not.
+
+        `left`: it may stand there already, pasted by one that was killed before it pressed Enter. Then it is submitted
+        if it does, and never pasted.
 
         `before` is awaited just before the paste, the place to record that it is about to be done; what it raises stops
         it. `told` says whether the agent itself has told by now that it took the text; without it the pane alone does.
@@ -49,9 +54,10 @@ class Typist:
             act = await self._begin(socket, session, message, text, wanted)
             if not isinstance(act, Act):
                 return act
-            outcome = await act.paste(before)
+            outcome = await (act.left(before) if left else act.paste(before))
             if outcome is not None:
                 return outcome
+            reach(TypingPlace.PASTED)
             await asyncio.sleep(self._pace.pause)
             return await act.submit(told)
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from argus.core.clock import Stamp
 from argus.core.errors import Code
 from argus.sessions.handoff import (
+    CallOff,
     Decision,
     Facts,
     Fail,
@@ -179,3 +180,47 @@ def test_nothing_is_cleared_without_the_whole_document_two_readings_and_a_quiet_
         assert seen.readings >= 2
         assert seen.activity in (IDLE, Activity.WAITING_FOR_INPUT)
         assert one.tries == 0 or (one.uncertain and one.tries < 2)
+
+
+SMALL = "its context is read as 6 % by now"
+UNSURE = {"tries": 1, "uncertain": True}
+
+
+@pytest.mark.parametrize(
+    ("one", "seen", "expected"),
+    [
+        (ASKING, facts(enough=SMALL), CallOff(SMALL)),
+        (CLEARING, facts(paper=WHOLE, enough=SMALL), CallOff(SMALL)),
+        (replace(CLEARING, wanted=True), facts(paper=WHOLE, enough=SMALL), Type("/clear", command=True)),
+        (CLEARED, facts(paper=WHOLE, enough=SMALL, cleared=True), Move(Step.RESUMING)),
+        (WRITING, facts(enough=SMALL), Wait()),
+        (RESUMING, facts(enough=SMALL), Type(resumes(RESUMING))),
+    ],
+)
+def test_one_that_nobody_asked_for_is_called_off_before_anything_is_destroyed(
+    one: Handoff, seen: Facts, expected: Decision
+):
+    assert said(one, seen) == expected
+
+
+@pytest.mark.parametrize(
+    ("one", "seen", "expected"),
+    [
+        (replace(ASKING, **UNSURE), facts(left=True), Type(asks(ASKING), left=True)),
+        (replace(CLEARING, **UNSURE), facts(left=True, paper=WHOLE), Type("/clear", command=True, left=True)),
+        (replace(CLEARING, **UNSURE), facts(left=True, paper=WHOLE, activity=WORKING), Wait()),
+        (replace(CLEARING, **UNSURE), facts(paper=WHOLE), Wait()),
+        (replace(RESUMING, **UNSURE), facts(left=True), Type(resumes(RESUMING), left=True)),
+        (replace(RESUMING, tries=3, uncertain=True), facts(left=True), Wait()),
+        (replace(RESUMING, tries=1), facts(left=True), Wait()),
+    ],
+)
+def test_what_stands_at_the_prompt_since_an_argus_died_is_only_submitted(one: Handoff, seen: Facts, expected: Decision):
+    assert said(one, seen) == expected
+
+
+def test_while_a_person_is_asked_for_leave_the_time_for_the_document_does_not_run_out():
+    late = LIMITS.timeout + 1
+    assert isinstance(said(WRITING, facts(late)), Fail)
+    assert said(WRITING, facts(late, Activity.WAITING_FOR_PERMISSION, asked=at(late))) == Wait()
+    assert isinstance(said(WRITING, facts(2 * late, asked=at(late - 1))), Fail)
