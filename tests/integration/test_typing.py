@@ -291,6 +291,26 @@ async def test_our_client_changes_no_size_and_no_environment_and_leaves_when_it_
     eventually(lambda: room.tmux.run("list-clients") == "", "it has left")
 
 
+@pytest.mark.parametrize("attached", [False, True])
+async def test_a_server_that_stood_still_goes_on_with_everything_in_it(room: Room, attached: bool) -> None:
+    """tmux 3.3a crashes when it comes back to clients that were killed while they attached."""
+    file = room.tmux.agent("work")
+    server = int(room.tmux.run("display-message", "-p", "#{pid}"))
+    if attached:
+        assert await room.panes.find(room.tmux.socket, "work", Who(), timeout=DEADLINE)
+    os.kill(server, signal.SIGSTOP)
+    try:
+        for _ in range(5):
+            with pytest.raises(PanesFailed):
+                await room.panes.find(room.tmux.socket, "work", Who(), timeout=0.3)
+    finally:
+        os.kill(server, signal.SIGCONT)
+    assert isinstance(await room.type("go on"), Typed)
+    assert room.noted(file, 1) == ["go on"]
+    assert int(room.tmux.run("display-message", "-p", "#{pid}")) == server
+    assert len(room.tmux.run("list-clients").splitlines()) == 1
+
+
 async def test_two_who_type_at_once_do_not_mix_their_texts(room: Room) -> None:
     file = room.tmux.agent("work")
     texts = [f"{n} {'word ' * n}end" for n in range(5)]

@@ -64,14 +64,15 @@ class ControlClient:
             ours.close()
             child.end_group()
             raise
-        client = cls(child, wire)
         try:
             # Not before it is attached: tmux reads what it is told as soon as it can, and would run it elsewhere.
             await wire.attached
         except BaseException:
-            client.close()
+            # Only hung up, never killed: a server that was stopped and goes on with clients that died while they
+            # attached crashes, with everything in it (seen with tmux 3.3a). It ends by itself once it is answered.
+            wire.close()
             raise
-        return client
+        return cls(child, wire)
 
     @property
     def is_open(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 
 from argus.host.children import Children
@@ -112,6 +112,7 @@ class TmuxPanes:
     def close(self) -> None:
         for line in self._lines.values():
             line.leave()
+            line.give_up()
         self._lines.clear()
 
     async def _ask(
@@ -124,7 +125,7 @@ class TmuxPanes:
         try:
             async with asyncio.timeout(timeout), line.held():
                 if line.client is None or not line.client.is_open:
-                    line.client = await self._open(socket, session)
+                    line.client = await line.opened(session, lambda: self._open(socket, session))
                 asked = True
                 try:
                     replies = await line.client.ask(*lines(last), last=last)
@@ -133,7 +134,7 @@ class TmuxPanes:
                         raise
                     # Its session ended, or its server. Others may be there, and a question may be asked twice.
                     line.leave()
-                    line.client = await self._open(socket, session)
+                    line.client = await line.opened(session, lambda: self._open(socket, session))
                     replies = await line.client.ask(*lines(last), last=last)
                 if not replies[-1].ok:
                     line.leave()
@@ -170,6 +171,25 @@ class _Line:
         self._lock = asyncio.Lock()
         self._used = 0.0
         self._leaving: asyncio.TimerHandle | None = None
+        self._opening: tuple[str, asyncio.Task[ControlClient]] | None = None
+
+    async def opened(self, session: str, open: Callable[[], Coroutine[None, None, ControlClient]]) -> ControlClient:
+        """One at a time, and never given up: whoever does not want to wait any longer leaves it to the next. A server
+        that does not answer would else have as many clients as there were questions."""
+        if self._opening is None or _has_failed(self._opening[1]):
+            self._opening = session, asyncio.ensure_future(open())
+        by, opening = self._opening
+        try:
+            client = await asyncio.shield(opening)
+        except TmuxFailed:
+            self._opening = None
+            if by == session:
+                raise
+            return await self.opened(session, open)  # another's session is gone; that says nothing of this one
+        finally:
+            if opening.done():
+                self._opening = None
+        return client
 
     @asynccontextmanager
     async def held(self) -> AsyncIterator[None]:
@@ -193,6 +213,11 @@ class _Line:
         else:
             self.leave()
 
+    def give_up(self) -> None:
+        if self._opening is not None:
+            self._opening[1].cancel()
+            self._opening = None
+
     def leave(self) -> None:
         if self._leaving is not None:
             self._leaving.cancel()
@@ -200,6 +225,13 @@ class _Line:
         if self.client is not None:
             self.client.close()
             self.client = None
+        if self._opening is not None and self._opening[1].done():
+            self._opening = None
+
+
+def _has_failed(opening: asyncio.Task[ControlClient]) -> bool:
+    """While nobody waited for it: that was then."""
+    return opening.done() and (opening.cancelled() or opening.exception() is not None)
 
 
 def _looking(target: str, last: str) -> str:
