@@ -4,6 +4,7 @@ not; terminals in which somebody types; an Argus that is killed and comes back."
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
 import re
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from argus.sessions.tools import Answer, Before, Leaf, Seen, Told, Tools
 from argus.store.notes import Notes
 from argus.store.sqlite import SqliteStore
 from argus.testing import FakeClock
+from argus.typist import Line
 
 WINDOW = 200_000
 _PATH = re.compile(r"Write it to (\S+)$")
@@ -51,6 +53,9 @@ class Agent:
     pending: list[str] = field(default_factory=list)
     """What was typed while it worked."""
     resumed_from: str = ""
+    prompt: str = ""
+    """What stands at its prompt, not yet submitted."""
+    pasted: float = 0.0
 
     @property
     def id(self) -> str:
@@ -67,6 +72,8 @@ class World:
         self.agents = {f"p{n}": Agent(f"p{n}", random.Random(f"{seed}-{n}"), f"/work/p{n}") for n in range(agents)}
         self.argus: Sessions | None = None
         self.life: asyncio.Task[None] | None = None
+        self.typing = asyncio.Event()
+        """Something was pasted, and not submitted yet."""
         self._ids = 0
         self._turns: set[asyncio.Future[None]] = set()
 
@@ -91,6 +98,15 @@ class World:
         self.life.cancel()
         await asyncio.gather(self.life, return_exceptions=True)
 
+    async def wait_for_typing(self) -> float:
+        """The worst moment to be killed at. Returns the seconds until it came, or that were enough."""
+        began = self.clock.boot()
+        self.typing.clear()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(3600):
+                await self.typing.wait()
+        return self.clock.boot() - began
+
     def new_id(self) -> str:
         self._ids += 1
         return f"id{self._ids}"
@@ -102,6 +118,8 @@ class World:
         chance = agent.chance
         while True:
             await asyncio.sleep(chance.uniform(20, 600))
+            if agent.prompt and self.clock.boot() - agent.pasted > 1800:
+                raise Broken(f"a line of Argus's own stands at the prompt of {agent.name} and is in the way")
             if agent.state is Activity.IDLE:
                 await self.turn(agent, None)
 
@@ -157,14 +175,21 @@ class World:
 
     async def look(self, place: Place, conversation: str) -> Seen:
         agent = self.agents[place.project]
-        return Seen(alive=True, signs=(), conversation=agent.id, sources=2)
+        return Seen(alive=True, signs=(), conversation=agent.id, sources=2, line=Line(agent.prompt))
 
-    async def type(self, place: Place, text: str, *, command: bool, before: Before, told: Told | None) -> Answer:
+    async def type(
+        self, place: Place, text: str, *, command: bool, before: Before, told: Told | None, left: bool = False
+    ) -> Answer:
         agent = self.agents[place.project]
+        if left != (agent.prompt == text) or (agent.prompt and not left):
+            return Answer(False, again=True, reason="somebody has begun to type")
         if self.troubles and self.chance.random() < 0.2:
             return Answer(False, again=True, reason="somebody has begun to type")
         await before()
-        await asyncio.sleep(0.3)
+        agent.prompt, agent.pasted = text, self.clock.boot()
+        self.typing.set()
+        await asyncio.sleep(0.3)  # who is killed here leaves it at the prompt
+        agent.prompt = ""
         if command:
             self.clear(agent)
             return Answer(True)
@@ -226,6 +251,8 @@ async def play(loop: asyncio.AbstractEventLoop, seed: int, *, agents: int, hours
         pause = min(left, world.chance.uniform(600, 7200)) if troubles else left
         await asyncio.sleep(pause)
         left -= pause
+        if troubles and world.chance.random() < 0.5:
+            left -= await world.wait_for_typing()
         for one in works:
             if one.done():
                 one.result()
