@@ -39,6 +39,10 @@ class Desk:
         assert self.argus.rest("POST", "/api/sessions/shop/handoff", {}).status == 202
 
     @property
+    def session(self) -> dict[str, Any]:
+        return dict(self.argus.get("/api/sessions/shop"))
+
+    @property
     def handoff(self) -> dict[str, Any]:
         return dict(self.argus.get("/api/sessions/shop")["handoff"] or {"step": ""})
 
@@ -60,8 +64,8 @@ def test_a_session_whose_name_only_begins_alike_is_never_typed_into(desk: Desk, 
     with injected:
         refused = desk.tell("hello")
     assert (refused.status, refused.json["error"]["code"]) == (404, "PANE_NOT_FOUND")
-    desk.hand_off()
-    assert "no session of exactly that name" in desk.reaches("failed")["reason"]
+    refused = desk.argus.rest("POST", "/api/sessions/shop/handoff", {})
+    assert (refused.status, refused.json["error"]["code"]) == (404, "PANE_NOT_FOUND")
     assert noted(file) == []
 
 
@@ -166,6 +170,8 @@ def test_killed_at_a_step_the_next_argus_goes_on_with_it_and_types_nothing_twice
 @pytest.mark.parametrize(("nth", "step"), [(1, "asking"), (2, "clearing"), (3, "resuming")])
 def test_killed_before_enter_the_next_argus_presses_it_and_types_nothing_twice(desk: Desk, nth: int, step: str) -> None:
     file = desk.tmux.agent("shop-ps")
+    # Of a program that nothing is known of, only the cursor's row counts as its prompt.
+    desk.tmux.run("resize-window", "-t", "=shop-ps:", "-x", "300")
     desk.argus.env["ARGUS_FAILPOINT"] = f"typing-pasted:{nth}"
     desk.up(handoff={"settle": "1s"})
     del desk.argus.env["ARGUS_FAILPOINT"]
@@ -199,6 +205,46 @@ def test_a_message_that_was_pasted_by_an_argus_that_was_killed_is_sent_by_the_ne
     eventually(lambda: noted(file) == ["look at the build, please"], "Enter was pressed")
     assert desk.tell("and now at the tests").status == 200
     assert noted(file) == ["look at the build, please", "and now at the tests"]
+
+
+def test_a_project_that_is_taken_out_in_the_middle_has_its_outcome_and_is_known_when_it_comes_back(desk: Desk) -> None:
+    desk.tmux.agent("shop-ps")
+    desk.up()
+    whole = desk.argus.config.read_text()
+    desk.hand_off()
+    desk.reaches("writing")
+    with desk.argus.events() as stream:
+        desk.argus.write(yaml.safe_dump({"server": {"port": 0}, "autonomy": "moderate"}))
+        assert desk.argus.cli("reload").code == 0
+        told = stream.until(lambda one: one.type == "handoff_failed", "it has its outcome")[-1]
+    assert "taken out" in told.data["reason"]
+    desk.argus.write(whole)
+    assert desk.argus.cli("reload").code == 0
+    assert desk.handoff["step"] == "failed"
+
+
+def test_an_agent_in_a_terminal_that_was_renamed_is_not_dead(desk: Desk) -> None:
+    desk.tmux.agent("shop-ps")
+    desk.up()
+    eventually(lambda: desk.session["state"] == "idle", "it is seen")
+    desk.tmux.run("rename-session", "-t", "=shop-ps", "other")
+    eventually(lambda: desk.session["age_seconds"] is None or desk.session["age_seconds"] > 1, "it was looked at again")
+    assert desk.session["state"] != "dead"
+    refused = desk.argus.rest("POST", "/api/sessions/shop/handoff", {})
+    assert refused.json["error"]["code"] == "PANE_NOT_FOUND"
+    desk.tmux.run("kill-session", "-t", "=other")
+    eventually(lambda: desk.session["state"] == "dead", "its process is gone")
+    assert desk.argus.get("/api/sessions/shop/admission?size=tiny")["accept"] is False
+
+
+def test_a_document_of_spaces_is_not_one(desk: Desk) -> None:
+    file = desk.tmux.agent("shop-ps")
+    desk.up(handoff={"settle": "1s", "timeout": "5s"})
+    desk.hand_off()
+    path = Path(desk.reaches("writing")["path"])
+    path.write_text(" \n\n\t ")
+    assert "is empty" in desk.reaches("failed")["reason"]
+    assert "/clear" not in noted(file)
 
 
 def test_a_document_that_is_a_link_and_a_folder_that_leads_out_are_refused_and_nothing_is_cleared(desk: Desk) -> None:

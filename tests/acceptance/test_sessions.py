@@ -119,6 +119,22 @@ def test_a_full_context_is_handed_on_and_the_work_resumed_with_nobody_touching_a
     assert {"writing", "clearing", "resuming"} <= set(steps)
 
 
+def test_what_a_person_asks_for_after_the_document_was_written_is_not_cleared_away(desk: Desk) -> None:
+    desk.up(handoff={"settle": "4s"})
+    assert desk.argus.cli("hooks", "install").code == 0
+    desk.begin()
+    desk.say("begin the work")
+    desk.becomes(state="idle")
+    with desk.argus.events() as stream:
+        assert desk.argus.cli("sessions", "handoff", "shop").code == 0
+        path = eventually(lambda: (one := desk.session["handoff"]) and one["path"], "it is begun")
+        eventually(lambda: Path(path).is_file(), "it is written")
+        desk.say("one thing more")
+        told = stream.until(lambda one: one.type in ("handoff_done", "handoff_called_off"), "it ends")[-1]
+    assert told.type == "handoff_called_off"
+    assert desk.model.asked[-1].prompts[0] == "begin the work", "nothing was cleared"
+
+
 def test_where_it_may_not_act_it_says_so_once_and_types_nothing(desk: Desk) -> None:
     desk.up("cautious")
     desk.begin()

@@ -15,6 +15,9 @@ T = TypeVar("T")
 _DEADLINE = 2.0
 _THREADS = 2
 _TAIL = 64 * 1024
+_LARGEST = 10 * 1024 * 1024
+"""Bytes of a handoff document. Whoever resumes has to read it."""
+_BLANK = b" \t\r\n\f\v\0\xef\xbb\xbf"
 
 
 class Unusable(Exception):
@@ -94,7 +97,17 @@ def _sheet(project: str, path: str) -> Sheet | None:
             _stay_inside(project, os.path.dirname(path))
         except Unusable as unusable:
             problem = str(unusable)
-    return Sheet(found.st_ino, found.st_size, found.st_mtime, problem)
+    if not problem and found.st_size > _LARGEST:
+        problem = f"larger than {_LARGEST // 1024 // 1024} MB"
+    size = 0 if not problem and found.st_size and _is_blank(path) else found.st_size
+    return Sheet(found.st_ino, size, found.st_mtime, problem)
+
+
+def _is_blank(path: str) -> bool:
+    """Whether nothing can be read in it: a document of spaces tells as much as none."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+    with os.fdopen(handle, "rb") as file:
+        return not file.read(_TAIL).strip(_BLANK)
 
 
 def _stay_inside(project: str, folder: str) -> None:

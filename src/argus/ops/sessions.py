@@ -158,7 +158,8 @@ def view(house: House, one: Watched) -> SessionView:
 
 def needs_you(one: Watched) -> bool:
     failed = one.session.handoff is not None and one.session.failures > 0 and (one.session.share or 0) > MANDATORY
-    return one.session.state in WAITING or one.session.state in (Activity.STALLED, Activity.DEAD) or failed
+    endless = one.standing.state is Activity.RATE_LIMITED and one.standing.resets_at is None
+    return one.session.state in (*WAITING, Activity.STALLED, Activity.DEAD) or failed or endless
 
 
 def _real(path: str) -> str:

@@ -57,8 +57,10 @@ def band(share: float | None) -> Band:
     return next((name for limit, name in _UP_TO if share <= limit), Band.FULL)
 
 
-def admission(size: Size, share: float | None, *, is_handing_off: bool = False) -> Admission:
+def admission(size: Size, share: float | None, *, is_handing_off: bool = False, is_dead: bool = False) -> Admission:
     found = band(share)
+    if is_dead:
+        return Admission(False, found, "its process is gone: nobody is there to take it")
     if is_handing_off:
         return Admission(False, found, "it is being handed on just now")
     percent = "" if share is None else f" ({100 * share:.0f} %)"

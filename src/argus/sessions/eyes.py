@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from argus.core.clock import Clock, Stamp, stamp
+from argus.host.identity import Identity, is_alive
 from argus.host.panes import Look, Panes, PanesFailed
 from argus.host.transcripts import Position, Row, Transcripts
 from argus.sessions import claude, codex, screen
@@ -27,6 +28,7 @@ class _Known:
     was_there: bool = False
     path: str = ""
     position: Position | None = None
+    agent: Identity | None = None
     pid: int = 0
     env: dict[str, str] = field(default_factory=dict)
     shown: Sign | None = None
@@ -66,11 +68,14 @@ class MachineEyes:
         if len(found) == 1:
             known.was_there = True
             agent = found[0].agent
+            known.agent = agent.who if agent is not None else None
             if agent is not None and (agent.who.pid != known.pid or not known.env):
                 known.pid, known.env = agent.who.pid, dict(await self._transcripts.homes(agent.who.pid))
             return found[0], True
         if found:
             return None, True  # which of them is meant, nobody can say
+        if known.agent is not None and is_alive(known.agent):
+            return None, None  # in a terminal that is called otherwise by now, or in none
         return None, False if known.was_there else None
 
     def _shown(self, pane: Look | None, now: Stamp, known: _Known) -> list[Sign]:

@@ -21,6 +21,7 @@ from argus.typist import stands
 
 TYPED = "session_typed"
 _CLEAR = {"claude": "/clear", "codex": "/new", "plain": "/clear"}
+_PROMPTS = frozenset({"UserPromptSubmit", "prompt"})
 _STEPS = 6
 """Decisions that one look may lead to: a step that is done is followed at once."""
 
@@ -88,17 +89,19 @@ class Handing:
         confirmed = one.tries > 0 and not one.uncertain
         by_pane = confirmed and (place.agent == "plain" or self._is_gone(watched, one))
         other = bool(one.conversation and standing.session and standing.session != one.conversation)
+        paper = self._paper(one, leaf, now)
         return Facts(
             now,
             standing.state,
             watched.readings,
-            self._paper(one, leaf, now),
+            paper,
             cleared=by_pane or other or any(sign.clears for sign in fresh),
             taken=(confirmed and place.agent == "plain") or (one.tries > 0 and _took_up(fresh)),
             tells=place.agent != "plain",
             left=stands(watched.line, machine.typed_at(one, _CLEAR[place.agent])),
             asked=watched.asked,
             enough=_far_from_full(standing, limits),
+            spoken=_spoken(watched.signs, paper, now),
         )
 
     def _is_gone(self, watched: Watched, one: Handoff) -> bool:
@@ -127,6 +130,11 @@ class Handing:
         told = reports.handoff(type, moved, after, seconds=round(age(one.began, now), 1))
         await self._put(moved, Append(told), reports.step_row(moved, after, "ok", now.wall, step.value), certain=True)
         return moved
+
+    async def end(self, session: Session, why: str) -> Session:
+        """From outside: whatever was under way has its outcome."""
+        one = session.handoff
+        return session if one is None or one.is_over else await self._fail(session, one, why, Code.INVALID_STATE)
 
     async def _call_off(self, session: Session, one: Handoff, why: str) -> Session:
         now = stamp(self._tools.clock)
@@ -233,6 +241,12 @@ def _far_from_full(standing: Standing, limits: Limits) -> str:
     if context is None or context.share >= limits.needless:
         return ""
     return f"its context is read as {100 * context.share:.0f} % by now ({context.source.value})"
+
+
+def _spoken(signs: list[Sign], paper: Paper | None, now: Stamp) -> bool:
+    """Whether somebody gave it more to do since its document rests: that is not in there."""
+    rested = paper.rested if paper else 0.0
+    return any(sign.event in _PROMPTS and not sign.subagent and age(sign.at, now) < rested for sign in signs)
 
 
 def _took_up(fresh: list[Sign]) -> bool:

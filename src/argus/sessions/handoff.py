@@ -91,6 +91,8 @@ class Facts:
     """What this step types stands at the prompt: an Argus ended before it pressed Enter."""
     asked: Stamp | None = None
     """When a person was last seen to be asked for leave: such waiting is not the agent's."""
+    spoken: bool = False
+    """Somebody gave it something else to do since the document rests."""
     enough: str = ""
     """The context as it is read now, where that is far from full."""
 
@@ -215,6 +217,8 @@ def _clearing(handoff: Handoff, facts: Facts, limits: Limits, clear: str) -> Dec
     waited, finishes = _waited(handoff, facts), _may_finish(handoff, facts)
     if not finishes and not _may_type(handoff, facts, waited):
         return Wait() if waited <= _CONFIRM else Fail("nothing shows that the context was cleared")
+    if facts.spoken:
+        return CallOff("somebody gave it something to do that the document does not know of")
     if facts.enough and not handoff.wanted:
         return CallOff(facts.enough)
     if not _is_there(facts.paper):

@@ -54,6 +54,8 @@ class Sessions:
         self._prompting = Prompting(tools)
         self.spawns = Spawning(tools, lambda: self.settings.spawns, lambda: self.settings.check_every)
         self.ear = Ear(tools.clock)
+        self._taken_out: dict[str, Watched] = {}
+        """Of argus.yaml, by a reload."""
         self._began: dict[str, Stamp] = {}
         self._went_on: dict[str, Stamp] = {}
         """Known at once, before anything is on record: two sessions are looked at in the same moment."""
@@ -95,14 +97,17 @@ class Sessions:
         now = stamp(self._tools.clock)
         for name, project in settings.projects.items():
             place = sessions.configured(name, project)
-            known = self._all.get(name)
+            known = self._all.get(name) or self._taken_out.pop(name, None)
             if known is None:
                 self._all[name] = Watched(Session(place, now, now, since=now.wall))
             else:
+                self._all[name] = known
                 known.session = replace(known.session, place=place)
         for name, one in list(self._all.items()):
             if one.session.place.configured and name not in settings.projects:
-                del self._all[name]
+                # What is known of it is kept for the case that it comes back; what was under way ends here.
+                self._taken_out[name] = self._all.pop(name)
+                self._news.set()
 
     # What may be asked.
 
@@ -127,7 +132,7 @@ class Sessions:
 
     def admission(self, project: str, size: Size) -> Admission:
         one = self.find(project).session
-        return admission(size, one.share, is_handing_off=one.is_handing_off)
+        return admission(size, one.share, is_handing_off=one.is_handing_off, is_dead=one.state is Activity.DEAD)
 
     async def add(self, place: Place, by: str) -> Watched:
         known = self._all.get(place.project)
@@ -174,6 +179,10 @@ class Sessions:
         async with self._lock(project):
             if one.session.is_handing_off:
                 raise ArgusError(Code.CONFLICT, f"{project} is being handed on already", project=project)
+            await self._observe(one)
+            if one.there is None:
+                name = one.session.place.session
+                raise ArgusError(Code.PANE_NOT_FOUND, f"no agent is seen in a tmux session {name}", project=project)
             await self._handing.begin(one.session, one.standing, policy.Why.ASKED.value, by)
         self._wake(project)
         return one
@@ -219,6 +228,8 @@ class Sessions:
         clock = self._tools.clock
         while True:
             now = clock.boot()
+            for one in [one for one in self._taken_out.values() if one.session.is_handing_off]:
+                one.session = await self._handing.end(one.session, "its project was taken out of argus.yaml")
             if self._tools.time_is_sound():
                 for name, one in list(self._all.items()):
                     if one.due <= now and not one.is_busy:
@@ -293,11 +304,13 @@ class Sessions:
         if standing.state is not before.state:
             after = replace(before, state=standing.state, since=now.wall, active=now)
             drafts.append(reports.moved(after, before.state, standing))
-        need = f"{standing.state.value}:{standing.question}" if standing.state in WAITING else ""
+        endless = standing.state is Activity.RATE_LIMITED and standing.resets_at is None
+        waits = standing.state in WAITING or endless
+        need = f"{standing.state.value}:{standing.question}" if waits else ""
         if need and need != before.told:
             drafts.append(reports.needs_you(after, standing))
         if drafts:
-            told = need if need or before.told.startswith("waiting") else before.told
+            told = need if need or before.told.startswith(("waiting", Activity.RATE_LIMITED.value)) else before.told
             await self._put(replace(after, told=told), *map(Append, drafts), certain=False)
 
     async def _check(self, one: Watched, now: Stamp) -> None:
@@ -386,7 +399,7 @@ class Sessions:
             quiet_from=settings.context.quiet_from / 100,
             look_ahead=settings.context.look_ahead,
             until_full=one.until_full(now),
-            watched=age(one.there, now) if one.there else 0.0,
+            untold=one.untold(now),
             others_went_on=_since(self._went_on, name, now),
         )
 
@@ -395,7 +408,7 @@ class Sessions:
     async def _put(self, session: Session, *writes: Write, certain: bool) -> None:
         keep = self._tools.notes.commit if certain else self._tools.notes.note
         await keep(PutSession(session.row()), *writes)
-        known = self._all.get(session.project)
+        known = self._all.get(session.project) or self._taken_out.get(session.project)
         if known is None:
             self._all[session.project] = Watched(session)
         else:

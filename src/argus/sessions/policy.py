@@ -14,6 +14,7 @@ from argus.sessions.session import SDK, Session
 _QUIET = frozenset({Activity.IDLE, Activity.WAITING_FOR_INPUT})
 _AGAIN = (300.0, 600.0, 1200.0, 1800.0)
 """Seconds after a handoff that failed before another is begun by itself; longer with each in a row."""
+_UNSAID = 3600.0
 _STAGGER = 7.0
 """Seconds between two sessions that go on after a limit."""
 _GUESSES = frozenset({Source.ESTIMATE})
@@ -41,8 +42,8 @@ class Circumstances:
     look_ahead: float = 1200.0
     until_full: float | None = None
     """Seconds until it is at 85 %, by its growth."""
-    watched: float = 0.0
-    """Seconds for which this Argus has seen the agent there: one that has just begun has nothing to tell yet."""
+    untold: float = 0.0
+    """Seconds for which nothing of it could be read, neither its hooks nor its transcript, while it was there."""
     others_went_on: float | None = None
     """Seconds since another session was told to go on after a limit."""
 
@@ -118,9 +119,11 @@ def _gate(session: Session, around: Circumstances) -> str:
 
 def _limit_is_over(session: Session, standing: Standing, around: Circumstances) -> float | None:
     """Once for each limit, one session after the other."""
-    ends = standing.resets_at
-    if standing.state is not Activity.RATE_LIMITED or ends is None or not session.place.resume_after_limit:
+    if standing.state is not Activity.RATE_LIMITED or not session.place.resume_after_limit:
         return None
+    # One that does not say when it ends is tried again every hour; a person is told of it.
+    said = around.now.wall - (standing.age or 0.0)
+    ends = said + _UNSAID if standing.resets_at is None else standing.resets_at
     if session.resumed >= ends or around.now.wall < ends:
         return None
     is_turn = around.others_went_on is None or around.others_went_on >= _STAGGER
@@ -132,6 +135,5 @@ def _must_ask(session: Session, standing: Standing, around: Circumstances) -> bo
     if standing.state not in _QUIET and standing.state is not Activity.UNKNOWN:
         return False
     context, asked = session.context, session.asked
-    since = around.watched if context is None else age(context.at, around.now)
-    is_old = since > around.ask_after
-    return is_old and (asked is None or age(asked, around.now) > around.ask_after)
+    is_old = context is None or age(context.at, around.now) > around.ask_after
+    return is_old and around.untold > around.ask_after and (asked is None or age(asked, around.now) > around.ask_after)

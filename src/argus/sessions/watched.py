@@ -50,6 +50,8 @@ class Watched:
     asked: Stamp | None = None
     """When it was last seen to wait for a person's leave."""
     is_busy: bool = False
+    told: Stamp | None = None
+    """When its transcript could last be read, or its hooks spoke."""
     there: Stamp | None = None
     """Since when its agent was seen there."""
 
@@ -79,9 +81,15 @@ class Watched:
         self.readings = seen.sources + (1 if follows and seen.sources else 0)
         self.looked, self.text, self.line = now, seen.text, seen.line
         self.there = (self.there or now) if seen.alive else None
+        if seen.conversation or self._reports(now):
+            self.told = now
         context = self.standing.context
         if context is not None:
             self.growth = self.growth.seen(context.at.boot, context.used)
+
+    def untold(self, now: Stamp) -> float:
+        moments = [one for one in (self.there, self.told) if one is not None]
+        return min((age(one, now) for one in moments), default=0.0)
 
     def _window(self, now: Stamp) -> int:
         """As it was told, for a while: somebody may have taken another model."""

@@ -219,6 +219,13 @@ def test_what_stands_at_the_prompt_since_an_argus_died_is_only_submitted(one: Ha
     assert said(one, seen) == expected
 
 
+@pytest.mark.parametrize("wanted", [False, True])
+def test_what_a_person_asked_for_after_the_document_is_never_cleared_away(wanted: bool):
+    one = replace(CLEARING, wanted=wanted)
+    assert isinstance(said(one, facts(paper=WHOLE, spoken=True)), CallOff)
+    assert said(replace(one, tries=1), facts(paper=WHOLE, spoken=True, cleared=True)) == Move(Step.RESUMING)
+
+
 def test_while_a_person_is_asked_for_leave_the_time_for_the_document_does_not_run_out():
     late = LIMITS.timeout + 1
     assert isinstance(said(WRITING, facts(late)), Fail)
