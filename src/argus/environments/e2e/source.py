@@ -45,7 +45,7 @@ def open_(
     file = _find(project, name)
     added, warnings = _dotenv(file.parent / ".env")
     try:
-        document = yaml_lines.parse(_text(file))
+        document = yaml_lines.parse(text(file))
     except yaml_lines.Broken as broken:
         raise yaml_lines.error(broken.problems, str(file)) from None
     return Source(
@@ -74,7 +74,7 @@ def _find(project: Path, name: str | None) -> Path:
     )
 
 
-def _text(file: Path) -> str:
+def text(file: Path) -> str:
     try:
         found = _bytes(file)
     except OSError as error:
