@@ -42,11 +42,13 @@ class Children:
         *,
         output: int,
         input: int | None = None,
+        errors: int | None = None,
         with_group: bool = False,
     ) -> Child:
         """In a session of its own, with nothing to read unless told, and without any descriptor of ours but these.
 
-        `with_group`: what it leaves in its group ends with it.
+        `errors`: where its second output goes, when not to the same place. `with_group`: what it leaves in its group
+        ends with it.
         """
         reads: tuple[object, ...] = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
         pid = os.posix_spawnp(
@@ -56,7 +58,7 @@ class Children:
             file_actions=[
                 reads if input is None else (os.POSIX_SPAWN_DUP2, input, 0),
                 (os.POSIX_SPAWN_DUP2, output, 1),
-                (os.POSIX_SPAWN_DUP2, output, 2),
+                (os.POSIX_SPAWN_DUP2, output if errors is None else errors, 2),
             ],
             setsid=True,
             setsigmask=[],

@@ -12,7 +12,18 @@ from argus.core.errors import ArgusError, Code
 from argus.host.engine.names import checked, checked_image, is_meant
 from argus.host.engine.printed import Printout
 from argus.host.engine.refusals import full, missing, no_image, taken
-from argus.host.engine.resources import Binding, Happening, Made, Making, Mount, Usage, Wanted
+from argus.host.engine.resources import (
+    Binding,
+    Executed,
+    FileFound,
+    Happening,
+    Made,
+    Making,
+    Mount,
+    Process,
+    Usage,
+    Wanted,
+)
 from argus.host.engine.seam import Container, EngineRefused, EngineUnavailable
 
 EPOCH = 1_800_000_000.0
@@ -61,6 +72,10 @@ class FakeContainer:
     prints: list[tuple[float, str]] = field(default_factory=list)
     memory: int = 1_000_000
     peak: int = 2_000_000
+    answers: dict[tuple[str, ...], Executed] = field(default_factory=dict)
+    """What commands in it do; any other is not there."""
+    processes: tuple[Process, ...] = ()
+    files: dict[str, FileFound] = field(default_factory=dict)
     tells: Callable[[FakeContainer, str, dict[str, str]], None] = lambda one, action, more: None
     """How the engine hears of what happens to it."""
 

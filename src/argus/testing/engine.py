@@ -22,7 +22,8 @@ from argus.host.engine.resources import (
     Wanted,
 )
 from argus.host.engine.seam import Container, EngineRefused, EngineUnavailable
-from argus.testing.containers import FakeContainer, FakeContainers, FakeImage, carries
+from argus.testing.containers import FakeContainer, FakeImage, carries
+from argus.testing.insides import FakeInsides
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class FakeNetwork:
     created: float
 
 
-class FakeEngine(FakeContainers):
+class FakeEngine(FakeInsides):
     """What nobody set up does not exist. `away`, `is_frozen` and `is_full` break it."""
 
     def __init__(self) -> None:

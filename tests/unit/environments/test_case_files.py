@@ -36,7 +36,9 @@ cases:
       any: [{id: 1}, {id: 2}]
     save: {id: user.id}
     retry: {maxAttempts: 3, delay: 1s, backoff: exponential}
-  - {name: exec, exec: {command: [ls, -l, 5], container: db}, expect: {exitCode: 0, output: {contains: [a, b], length: ">0"}}}
+  - name: exec
+    exec: {command: [ls, -l, 5], container: db}
+    expect: {exitCode: 0, output: {contains: [a, b], length: ">0"}}
   - {name: file, file: {path: /etc/x, exists: true, permissions: 0644, size: ">1KB", owner: 0, json: {a: {gt: 1}}}}
   - {name: process, process: {name: nginx, running: true, count: ">=1", user: root}}
   - {name: port, port: {port: 80, host: localhost, listening: false, timeout: 1s}}
@@ -107,12 +109,12 @@ def test_unknown_keys_are_warnings_with_their_path_and_line():
         ("{name: a, request: {path: /, timeout: 2h}}", "cases[0].request.timeout", "hour"),
         ("{name: a, request: {path: /}, expect: {status: ok}}", "cases[0].expect.status", "whole number"),
         (
-            "{name: a, request: {path: /}, expect: {body: {n: {gt: 1, foo: 2}}}}",
+            "{name: a, sse: {url: /}, expect: {body: {n: {gt: 1, foo: 2}}}}",
             "cases[0].expect.body.n.foo",
             "operator",
         ),
         (
-            "{name: a, request: {path: /}, expect: {headers: {x: {has: 1}}}}",
+            "{name: a, sse: {url: /}, expect: {headers: {x: {has: 1}}}}",
             "cases[0].expect.headers.x.has",
             "operator",
         ),
@@ -137,7 +139,8 @@ def test_a_bad_case_names_file_and_line_and_the_others_are_good(case: str, path:
     found = wrong(case)
     assert path in [one.path for one in found]
     said = next(one.message for one in found if one.path == path)
-    assert said.startswith("/t/users.yaml:3: ") and words in said
+    assert said.startswith("/t/users.yaml:3: ")
+    assert words in said
 
 
 def test_everything_that_is_wrong_with_a_case_is_told_at_once():

@@ -18,6 +18,7 @@ from argus.host.children import Children
 from argus.host.engine import where
 from argus.host.engine.attending import PATIENCE, while_it_answers
 from argus.host.engine.guard import FAIR
+from argus.host.engine.inside import InsideCalls
 from argus.host.engine.names import checked_image
 from argus.host.engine.refusals import full
 from argus.host.engine.resources import Building
@@ -41,7 +42,7 @@ _LOST = re.compile(r"(?:ERROR: |error: )*(?:Cannot connect to the Docker daemon|
 """The command's own last line; what a step of the build prints is never the last."""
 
 
-class DockerDock(ThingCalls):
+class DockerDock(ThingCalls, InsideCalls):
     """All that an environment asks of a real engine."""
 
     def __init__(

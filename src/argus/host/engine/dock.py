@@ -1,6 +1,7 @@
 """The engine's API: what environments ask about containers. No deadlines here: the guard holds them.
 
-`building.DockerDock` is the whole: this, `things.py` (networks, volumes, images, events) and builds.
+`building.DockerDock` is the whole: this, `inside.py` (commands, processes, files), `things.py` (networks, volumes,
+images, events) and builds.
 """
 
 from __future__ import annotations

@@ -12,12 +12,15 @@ from argus.host.engine.guard import FAIR, within
 from argus.host.engine.printed import Printout
 from argus.host.engine.resources import (
     Building,
+    Executed,
+    FileFound,
     Happening,
     Info,
     Labels,
     Made,
     Making,
     Network,
+    Process,
     Usage,
     Volume,
     Wanted,
@@ -44,6 +47,9 @@ class Resources(Protocol):
     async def containers(self, labels: Wanted) -> list[Made]: ...
     async def logs(self, id: str, tail: int, since: float | None) -> Printout: ...
     async def stats(self, id: str) -> Usage: ...
+    async def execute(self, id: str, argv: Sequence[str], environment: Labels, *, timeout: float) -> Executed: ...
+    async def processes(self, id: str) -> list[Process]: ...
+    async def file(self, id: str, path: str, most: int) -> FileFound | None: ...
     async def make_network(self, name: str, labels: Labels) -> str: ...
     async def network(self, name_or_id: str) -> Network | None: ...
     async def networks(self, labels: Wanted) -> list[Network]: ...
@@ -106,6 +112,18 @@ class GuardedDock:
 
     async def stats(self, id: str, *, timeout: float) -> Usage:
         return await within(self.circuit, lambda: self._asked.stats(id), timeout)
+
+    async def execute(
+        self, id: str, argv: Sequence[str], environment: Labels | None = None, *, timeout: float
+    ) -> Executed:
+        # It keeps its own deadline: at the end of it, it has yet to find out whose fault that was.
+        return await self.circuit.call(lambda: self._asked.execute(id, argv, environment or {}, timeout=timeout))
+
+    async def processes(self, id: str, *, timeout: float) -> list[Process]:
+        return await within(self.circuit, lambda: self._asked.processes(id), timeout, _FAIR_TO_DO)
+
+    async def file(self, id: str, path: str, most: int = 0, *, timeout: float) -> FileFound | None:
+        return await within(self.circuit, lambda: self._asked.file(id, path, most), timeout, _FAIR_TO_DO)
 
     async def make_network(self, name: str, labels: Labels, *, timeout: float) -> str:
         return await within(self.circuit, lambda: self._asked.make_network(name, labels), timeout, _FAIR_TO_DO)

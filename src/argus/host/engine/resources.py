@@ -160,6 +160,42 @@ class Happening:
 
 
 @dataclass(frozen=True, slots=True)
+class Executed:
+    """How a command in a container ended: `exit_code` None when it did not, and `problem` says why."""
+
+    exit_code: int | None
+    stdout: str = ""
+    stderr: str = ""
+    problem: str = ""
+    is_cut: bool = False
+    """More was printed than is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """One in a container, as the engine's machine sees it."""
+
+    pid: int
+    user: str
+    """A number, which names whom the container's own /etc/passwd says."""
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileFound:
+    """A file in a container, running or not; links are followed."""
+
+    path: str
+    mode: int
+    """With its kind, as `stat` has it."""
+    uid: int
+    gid: int
+    size: int
+    content: bytes
+    """The beginning of it; nothing of a folder."""
+
+
+@dataclass(frozen=True, slots=True)
 class Building:
     """An image to build, by the docker command."""
 
@@ -235,6 +271,23 @@ class Dock(Protocol):
         ...
 
     async def stats(self, id: str, *, timeout: float) -> Usage: ...
+
+    async def execute(
+        self, id: str, argv: Sequence[str], environment: Labels | None = None, *, timeout: float
+    ) -> Executed:
+        """Runs a command in it to its end. At the deadline nobody waits any more; the engine cannot end it.
+
+        Raises CONTAINER_NOT_RUNNING. A program that is not there is an exit code of 126 or 127.
+        """
+        ...
+
+    async def processes(self, id: str, *, timeout: float) -> list[Process]:
+        """What runs in it, without those that have ended. Raises CONTAINER_NOT_RUNNING."""
+        ...
+
+    async def file(self, id: str, path: str, most: int = 0, *, timeout: float) -> FileFound | None:
+        """A file in it, with the first `most` bytes; None where there is none. Needs no program in the image."""
+        ...
 
     async def make_network(self, name: str, labels: Labels, *, timeout: float) -> str:
         """Returns its id. Raises NAME_CONFLICT."""

@@ -47,14 +47,21 @@ class Line:
 
     @contextlib.asynccontextmanager
     async def listen(
-        self, method: str, target: str, body: bytes | None = None, kind: str = "application/json"
+        self,
+        method: str,
+        target: str,
+        body: bytes | None = None,
+        kind: str = "application/json",
+        *,
+        until_closed: bool = False,
     ) -> AsyncIterator[Coming]:
-        """Entered when the status is known."""
+        """Entered when the status is known. `until_closed`: the end of the connection is the end of the answer."""
         head = f"{method} {target} HTTP/1.1\r\nHost: docker\r\nConnection: close\r\n"
         if body is not None:
             head += f"Content-Type: {kind}\r\nContent-Length: {len(body)}\r\n"
         transport, coming = await _connect(where.find(self._environ), self._resolver)
         try:
+            coming.until_closed = until_closed
             transport.write(f"{head}\r\n".encode("ascii") + (body or b""))
             await coming.begun
             yield coming
@@ -92,6 +99,9 @@ class Coming(asyncio.Protocol):
     def __init__(self, loop: asyncio.AbstractEventLoop, place: str) -> None:
         self.begun: asyncio.Future[None] = loop.create_future()
         self.status = 0
+        self.headers: dict[str, str] = {}
+        """By their names in small letters."""
+        self.until_closed = False
         self._place = place
         self._waiting = bytearray()
         self._news = asyncio.Event()
@@ -136,6 +146,9 @@ class Coming(asyncio.Protocol):
         except httptools.HttpParserError as error:
             self._end(self._fails(f"does not speak HTTP: {error}"))
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self.headers[name.decode("latin-1").lower()] = value.decode("latin-1")
+
     def on_headers_complete(self) -> None:
         status = self._parser.get_status_code()
         # 1xx is a preface; the answer follows.
@@ -156,6 +169,8 @@ class Coming(asyncio.Protocol):
             self._news.set()
 
     def connection_lost(self, error: Exception | None) -> None:
+        if self.until_closed and self.status == 200 and error is None:
+            self.on_message_complete()
         self._end(self._fails("closed the connection before its answer was whole"))
 
     def _end(self, problem: EngineUnavailable) -> None:
