@@ -12,6 +12,7 @@ from argus.core.circuit import Circuit
 from argus.host import processes
 from argus.host.asking import ask
 from argus.host.children import Children
+from argus.host.commands import Commands
 from argus.host.deadlines import Deadlines
 from argus.host.dns import Resolver
 from argus.host.engine.building import DockerDock
@@ -26,6 +27,7 @@ from argus.host.seam import HttpReply, HttpRequest, Ran
 from argus.host.tcp import connect
 from argus.host.tmux import Tmux
 from argus.host.tmux_panes import TmuxPanes
+from argus.host.web import Web
 
 T = TypeVar("T")
 
@@ -40,6 +42,8 @@ class MachineHost:
         self.engine = GuardedEngine(DockerContainers(self._resolver), time.monotonic)
         self._children = Children()
         self._leftovers = Leftovers()
+        self.web = Web(self._resolver)
+        self.commands = Commands(self._children, self._leftovers)
         self._lookers = ThreadPoolExecutor(4, thread_name_prefix="look")
 
     def dock(self, environ: Mapping[str, str], circuit: Circuit) -> GuardedDock:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
@@ -51,4 +52,23 @@ def of_name(name: str) -> list[int]:
         called = {info["name"], Path(info["cmdline"][0]).name if info["cmdline"] else ""}
         if name in called and info["status"] != psutil.STATUS_ZOMBIE:
             found.append(process.pid)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    pid: int
+    user: str
+    command: str
+    """With its arguments."""
+
+
+def listed() -> list[Running]:
+    """Every living process of this machine that we may see."""
+    found = []
+    for process in psutil.process_iter(["name", "cmdline", "status", "username"]):
+        info = process.info
+        if info["status"] != psutil.STATUS_ZOMBIE:
+            command = " ".join(info["cmdline"] or ()) or str(info["name"] or "")
+            found.append(Running(process.pid, str(info["username"] or ""), command))
     return found

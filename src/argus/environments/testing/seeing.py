@@ -13,6 +13,14 @@ from argus.environments.testing.results import Failure
 from argus.environments.testing.showing import MISSING, shown
 
 
+class Failed(Exception):
+    """A step that could not be taken."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """One of a stream of events."""

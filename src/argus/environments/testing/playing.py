@@ -1,0 +1,133 @@
+"""One case, from what is written to what came of it: its attempts, its failures, what it saved."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+
+from argus.core.clock import Clock
+from argus.core.errors import Code
+from argus.environments.e2e.suites import Retry
+from argus.environments.testing import assertions, patterns, preparing, reading, retrying, steps
+from argus.environments.testing.model import Preparing
+from argus.environments.testing.reading import TestFile, Unfit, Written
+from argus.environments.testing.results import CaseResult, Failure, Verdict
+from argus.environments.testing.seeing import Failed, Seen, take
+from argus.environments.testing.showing import cut
+from argus.environments.testing.variables import Scope, TooLarge
+from argus.environments.testing.world import Matching, World
+from argus.host.matching import TooSlow
+
+log = logging.getLogger("argus")
+_OUTPUT = 4096
+"""Characters of what was answered or printed that a result keeps."""
+
+Around = Callable[[str], AbstractAsyncContextManager[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Of one attempt."""
+
+    failures: tuple[Failure, ...] = ()
+    output: str = ""
+    saved: tuple[str, ...] = ()
+    unresolved: tuple[str, ...] = ()
+    step: Preparing | None = None
+    """None where it could not be understood."""
+
+
+@dataclass(frozen=True, slots=True)
+class Player:
+    file: TestFile
+    world: World
+    scope: Scope
+    matching: Matching
+    clock: Clock
+    around: Around
+    retry: tuple[Retry | None, ...] = field(default=())
+    """Of the suite and of all: the nearest first."""
+
+    async def play(self, written: Written) -> CaseResult:
+        began = self.clock.monotonic()
+        tried = 0
+        while True:
+            tried += 1
+            # Around each attempt: between two of them, whoever waits for a case to end may act.
+            async with self.around(written.name):
+                outcome = await self.attempt(written)
+            retry = retrying.chosen(outcome.step.retry, *self.retry) if outcome.step else None
+            if not outcome.failures or retry is None or tried >= retrying.attempts(retry):
+                return self._result(written, outcome, self.clock.monotonic() - began, tried)
+            await asyncio.sleep(retrying.pause(retry, tried))
+
+    def _result(self, written: Written, outcome: Outcome, seconds: float, tried: int) -> CaseResult:
+        is_ignored = bool(outcome.failures) and outcome.step is not None and outcome.step.ignore_error
+        reason = ""
+        if is_ignored:
+            reason = f"an error was ignored: {outcome.failures[0]}"
+        elif outcome.failures and outcome.unresolved:
+            names = ", ".join(f"{{{{{name}}}}}" for name in dict.fromkeys(outcome.unresolved))
+            reason = f"not resolved, and used as written: {cut(names, 500)}"
+        return CaseResult(
+            name=written.name,
+            status=Verdict.FAILED if outcome.failures and not is_ignored else Verdict.PASSED,
+            seconds=seconds,
+            attempts=tried,
+            failures=outcome.failures,
+            reason=cut(reason, 1000),
+            output=outcome.output if outcome.failures else "",
+            line=written.line,
+            saved=outcome.saved,
+        )
+
+    async def attempt(self, written: Written) -> Outcome:
+        """Also of a step of setup or teardown. Whatever goes wrong is in the outcome."""
+        try:
+            resolved = self.scope.resolved(written.tree)
+            step = reading.understand(self.file, written, resolved.value)
+        except Unfit as unfit:
+            return Outcome(unfit.failures)
+        except TooLarge:
+            said = f"{self.file.file}:{written.line}: too large once its variables are resolved"
+            return Outcome((Failure(said, code=Code.CONFIG_INVALID.value),))
+        unresolved = tuple(resolved.unresolved)
+        seen = Seen()
+        try:
+            await asyncio.sleep(step.delay)
+            if await preparing.wait(step, self.world):
+                return Outcome(step=step, unresolved=unresolved)
+            seen, wrong = await steps.act(step, self.world, self._search)
+            wrong = wrong or await asyncio.to_thread(self._judge, step, seen)
+            saved = () if wrong else self._save(step, seen, wrong)
+        except Failed as failed:
+            wrong, saved = [failed.failure], ()
+        except TooSlow as slow:
+            wrong, saved = [Failure(str(slow), "matches", code=Code.CONFIG_INVALID.value)], ()
+        except Exception as error:
+            # A mistake of ours is one case's failure, and not the end of all the others.
+            log.exception("a test case could not be run")
+            wrong, saved = [Failure(f"{type(error).__name__}: {error}", code=Code.INTERNAL_ERROR.value)], ()
+        return Outcome(tuple(wrong), _output(seen), saved, unresolved, step)
+
+    def _search(self, pattern: str, text: str) -> bool:
+        return self.matching.search(patterns.python(pattern), text)
+
+    def _judge(self, step: Preparing, seen: Seen) -> list[Failure]:
+        """In a thread: large answers and searches take their time."""
+        if step.expect is None:
+            return []
+        return assertions.judge(seen, step.expect, self._search, self.scope.saved)
+
+    def _save(self, step: Preparing, seen: Seen, wrong: list[Failure]) -> tuple[str, ...]:
+        values, missing = take(seen, step.save)
+        wrong += missing
+        self.scope.saved.update(values)
+        return tuple(values)
+
+
+def _output(seen: Seen) -> str:
+    return "\n".join(part for part in (cut(seen.text, _OUTPUT), *(f"({note})" for note in seen.notes)) if part)
