@@ -6,6 +6,7 @@ A connection for each question, which is closed with it. The caller holds the de
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import re
 import ssl
@@ -14,7 +15,7 @@ import zlib
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import cast
-from urllib.parse import SplitResult, quote, urljoin, urlsplit
+from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit
 
 import httptools
 
@@ -115,6 +116,9 @@ def _wire(call: Call, parts: SplitResult) -> bytes:
     host = parts.netloc.rpartition("@")[2].encode("idna" if not parts.netloc.isascii() else "ascii").decode("ascii")
     # identity: what is not compressed need not be unpacked, and cannot be a bomb.
     usual = {"Host": host, "User-Agent": "argus", "Accept": "*/*", "Accept-Encoding": "identity"}
+    if parts.username:
+        who = f"{unquote(parts.username)}:{unquote(parts.password or '')}".encode()
+        usual["Authorization"] = f"Basic {base64.b64encode(who).decode()}"
     headers = [(name, value) for name, value in usual.items() if name.lower() not in given]
     headers += [(name, value) for name, value in call.headers.items() if name.lower() not in _OURS]
     if call.body is not None or call.method in ("POST", "PUT", "PATCH"):

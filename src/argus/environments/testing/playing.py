@@ -16,7 +16,7 @@ from argus.environments.testing.model import Preparing
 from argus.environments.testing.reading import TestFile, Unfit, Written
 from argus.environments.testing.results import CaseResult, Failure, Verdict
 from argus.environments.testing.seeing import Failed, Seen, take
-from argus.environments.testing.showing import cut
+from argus.environments.testing.showing import clean, cut
 from argus.environments.testing.variables import Scope, TooLarge
 from argus.environments.testing.world import Matching, World
 from argus.host.matching import TooSlow
@@ -87,31 +87,34 @@ class Player:
     async def attempt(self, written: Written) -> Outcome:
         """Also of a step of setup or teardown. Whatever goes wrong is in the outcome."""
         try:
-            resolved = self.scope.resolved(written.tree)
-            step = reading.understand(self.file, written, resolved.value)
+            return await self._attempt(written)
         except Unfit as unfit:
             return Outcome(unfit.failures)
         except TooLarge:
             said = f"{self.file.file}:{written.line}: too large once its variables are resolved"
             return Outcome((Failure(said, code=Code.CONFIG_INVALID.value),))
-        unresolved = tuple(resolved.unresolved)
+        except Exception as error:
+            # A mistake of ours is one case's failure, and not the end of all the others.
+            log.exception("a test case could not be run")
+            return Outcome((Failure(clean(f"{type(error).__name__}: {error}"), code=Code.INTERNAL_ERROR.value),))
+
+    async def _attempt(self, written: Written) -> Outcome:
+        resolved = self.scope.resolved(written.tree)
+        step = reading.understand(self.file, written, resolved.value)
         seen = Seen()
+        saved: tuple[str, ...] = ()
         try:
             await asyncio.sleep(step.delay)
             if await preparing.wait(step, self.world):
-                return Outcome(step=step, unresolved=unresolved)
+                return Outcome(step=step)
             seen, wrong = await steps.act(step, self.world, self._search)
             wrong = wrong or await asyncio.to_thread(self._judge, step, seen)
             saved = () if wrong else self._save(step, seen, wrong)
         except Failed as failed:
-            wrong, saved = [failed.failure], ()
+            wrong = [failed.failure]
         except TooSlow as slow:
-            wrong, saved = [Failure(str(slow), "matches", code=Code.CONFIG_INVALID.value)], ()
-        except Exception as error:
-            # A mistake of ours is one case's failure, and not the end of all the others.
-            log.exception("a test case could not be run")
-            wrong, saved = [Failure(f"{type(error).__name__}: {error}", code=Code.INTERNAL_ERROR.value)], ()
-        return Outcome(tuple(wrong), _output(seen), saved, unresolved, step)
+            wrong = [Failure(clean(str(slow)), "matches", code=Code.CONFIG_INVALID.value)]
+        return Outcome(tuple(wrong), _output(seen), saved, tuple(resolved.unresolved), step)
 
     def _search(self, pattern: str, text: str) -> bool:
         return self.matching.search(patterns.python(pattern), text)

@@ -197,3 +197,5 @@ async def _to_its_end(work: Coroutine[Any, Any, None], limit: float | None) -> N
     await asyncio.wait((doing,))
     if is_stopped:
         raise asyncio.CancelledError
+    if not doing.cancelled():
+        doing.result()

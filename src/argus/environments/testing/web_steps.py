@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -19,12 +20,13 @@ from argus.environments.testing.variables import written
 from argus.environments.testing.world import World
 from argus.host.web import MOST, Call
 
+_WHOLE = re.compile(r"\s*[A-Za-z][A-Za-z0-9+.-]*://")
 _KEPT = 1024 * 1024
 """Bytes of a stream that are kept as they came, for what is no stream of events."""
 
 
 def joined(base: str | None, path: str) -> str:
-    if path.startswith(("http://", "https://")):
+    if _WHOLE.match(path):
         return path
     if not base:
         said = f"{path!r} is a path, and there is no base_url that it could be under"
