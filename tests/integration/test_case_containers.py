@@ -106,7 +106,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"exec": {"command": "true", "container": "nobody"}}, "nobody"),
     ({"file": {"path": "/data/broken"}}, "does not exist"),
     ({"file": {"path": "/data/deep/config.json", "owner": "root"}}, "got app"),
-    ({"process": {"name": "sleep 9876", "user": "root"}}, "root"),
+    ({"process": {"name": "httpd -f", "user": "app"}}, "does not run as app"),
     ({"port": {"port": 8081}}, "[8080]"),
     ({"port": {"port": 8080, "listening": False}}, "is listened on"),
 ]
