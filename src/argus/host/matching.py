@@ -71,6 +71,8 @@ class Matcher:
                 start_new_session=True,
                 bufsize=0,
             )
+            if self._is_closed:
+                raise TimeoutError  # whoever closes us saw no process to end
             assert self._child.stdin is not None
             os.set_blocking(self._child.stdin.fileno(), False)
             # A Python that starts on a busy machine is no slow expression.
