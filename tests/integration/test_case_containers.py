@@ -6,6 +6,7 @@ import io
 import itertools
 import os
 import shutil
+import socket
 import tarfile
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -25,7 +26,7 @@ from argus.environments.testing.running import Plan, run_suite_file
 from argus.environments.testing.variables import Given
 from argus.environments.tools import Shell
 from argus.host.engine.guard import judge
-from argus.host.engine.resources import Dock, Making
+from argus.host.engine.resources import Dock, Making, Mount
 from argus.host.machine import MachineHost
 
 ENOUGH = 60.0
@@ -38,7 +39,7 @@ chmod 755 / /bin; mkdir -p /etc /data/deep
 echo 'root:x:0:0::/:/bin/sh' >/etc/passwd; echo 'app:x:1234:1234::/:/bin/sh' >>/etc/passwd
 printf '{"port": 8080, "env": "test"}' >/data/deep/config.json
 chown 1234:1234 /data/deep/config.json; chmod 640 /data/deep/config.json
-ln -s deep/config.json /data/link; ln -s /nowhere /data/broken
+busybox mkfifo /data/pipe; ln -s deep/config.json /data/link; ln -s /nowhere /data/broken
 busybox httpd -f -p 8080 -h /data &
 busybox su app -c 'sleep 9876' &
 echo ready; trap exit TERM; while :; do sleep 600 & wait; done
@@ -56,9 +57,10 @@ async def machine(engine: Engine) -> AsyncIterator[tuple[MachineHost, Dock]]:
         host.close()
 
 
-async def started(dock: Dock, name: str, image: str = IMAGE, *command: str) -> str:
+async def started(dock: Dock, name: str, image: str = IMAGE, *command: str, mounted: Path | None = None) -> str:
     words = command or ("sh", "-c", _LIVES)
-    id = await dock.make(Making(name, image, command=words, network="none"), timeout=ENOUGH)
+    mounts = (Mount(str(mounted), "/mounted"),) if mounted else ()
+    id = await dock.make(Making(name, image, command=words, network="none", mounts=mounts), timeout=ENOUGH)
     await dock.start(id, timeout=ENOUGH)
     while command == () and not await dock.logs(id, timeout=ENOUGH):  # noqa: ASYNC110 - nothing tells of it
         await asyncio.sleep(0.05)
@@ -94,6 +96,8 @@ GOOD: list[dict[str, Any]] = [
     {"file": {"path": "/data/broken", "exists": False}},
     {"file": {"path": "/data/deep", "permissions": "drwxr-xr-x", "owner": "root"}},
     {"file": {"path": "/nothing/at/all", "exists": False}},
+    {"file": {"path": "/data/pipe", "permissions": "prw-r--r--"}},
+    {"file": {"path": "/mounted/socket", "exists": True, "permissions": "srwxr-xr-x"}},
     {"process": {"name": "sleep 9876", "running": True, "count": ">=1", "user": "app"}},
     {"process": {"name": "trap exit", "user": "root"}},
     {"process": {"name": "nginx", "running": False}},
@@ -114,7 +118,10 @@ BAD: list[tuple[dict[str, Any], str]] = [
 
 async def test_steps_in_a_container(docker: Engine, tmp_path: Path):
     async with machine(docker) as (host, dock):
-        id = await started(dock, "argus-cases")
+        with socket.socket(socket.AF_UNIX) as bound:
+            bound.bind(str(tmp_path / "socket"))
+        (tmp_path / "socket").chmod(0o755)
+        id = await started(dock, "argus-cases", mounted=tmp_path)
         result = await played(host, dock, tmp_path, [*GOOD, *(one for one, _ in BAD)], app=id)
         assert [[str(wrong) for wrong in one.failures] for one in result.cases[: len(GOOD)]] == [[]] * len(GOOD)
         for (_, words), one in zip(BAD, result.cases[len(GOOD) :], strict=True):

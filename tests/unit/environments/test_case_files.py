@@ -236,3 +236,15 @@ def test_variables_of_the_file_are_resolved_once_and_in_order():
     made = scope()
     made.define({"id": "{{uuid}}", "url": "{{config.base_url}}/{{id}}", "n": 5})
     assert made.resolved(["{{url}}", "{{url}}", "{{n}}"]).value == ["http://localhost:3000/id-0"] * 2 + [5]
+
+
+def test_the_example_of_the_documentation_is_one():
+    page = (Path(__file__).parents[3] / "docs" / "tests.md").read_text()
+    file = parse(page.partition("```yaml\n")[2].partition("```")[0])
+    assert file.warnings == ()
+    assert len(understood(file)) == 5
+
+
+def test_a_number_is_a_name_too():
+    file = parse("name: 2024\ncases: [{name: 5, exec: {command: ls}}]")
+    assert (file.name, file.cases[0].name, understood(file)[0].name) == ("2024", "5", "5")

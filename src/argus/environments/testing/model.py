@@ -9,7 +9,7 @@ from pydantic import Field
 
 from argus.core import units
 from argus.environments.e2e.suites import Retry
-from argus.environments.e2e.values import Filled, Kind, Part, Port, Text, Truth, lasting
+from argus.environments.e2e.values import Filled, Kind, Part, Port, Truth, lasting
 from argus.environments.testing.comparing import Comparison, comparison, number
 
 _LONGEST = 3600.0
@@ -24,6 +24,14 @@ def _scalar(value: Any) -> str:
     if not isinstance(value, str | int | float):
         raise ValueError("text is expected")
     return str(value)
+
+
+def _called(value: Any) -> str:
+    """A name; `2024` is one too."""
+    text = _scalar(value)
+    if not text.strip():
+        raise ValueError("must not be empty")
+    return text
 
 
 def _wait(value: Any) -> float:
@@ -103,6 +111,7 @@ def _times(value: Any) -> dict[str, float]:
 
 _ANY: dict[str, Any] = {}
 Scalar = Annotated[str, Kind(_scalar, _ANY)]
+Called = Annotated[str, Kind(_called, _ANY)]
 Wait = Annotated[float, Kind(_wait, _ANY)]
 Deadline = Annotated[float, Kind(_deadline, _ANY)]
 Statuses = Annotated[tuple[int, ...], Kind(_statuses, _ANY)]
@@ -144,7 +153,7 @@ class File(Part):
 
 
 class Process(Part):
-    name: Filled
+    name: Called
     container: Filled | None = None
     running: Truth | None = None
     count: Compared | None = None
@@ -199,7 +208,7 @@ class Expect(Part):
 
 
 class Case(Part):
-    name: Text = ""
+    name: Called = ""
     description: Any = None
     delay: Wait = 0.0
     request: Request | None = None
@@ -234,7 +243,7 @@ class Preparing(Case):
 class Suite(Part):
     """The top of a test file; its cases are read one by one."""
 
-    name: Filled
+    name: Called
     description: Any = None
     sequential: Truth = False
     variables: dict[str, Any] = Field(default_factory=dict)

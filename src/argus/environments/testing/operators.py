@@ -124,7 +124,7 @@ def check(actual: Any, expected: Any, path: str, search: Search) -> Iterator[Fai
 
 def _fields(actual: Any, fields: dict[str, Any], path: str, search: Search) -> Iterator[Failure]:
     if not isinstance(actual, dict | list):
-        hint = "".join(f"; {key} {unknown(key)}" for key in fields if "mean" in unknown(key))
+        hint = "".join(f"; {key} {unknown(key)}" for key in list(fields)[:5] if "mean" in unknown(key))
         yield _failed(f"an object is expected, got {_got(actual)}{hint}", path, fields, actual)
         return
     for key, one in fields.items():

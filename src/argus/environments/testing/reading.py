@@ -114,7 +114,8 @@ def _written(document: Document, path: Path, tree: Any, inside: dict[Path, list[
     said = tree.get("name") if isinstance(tree, dict) else None
     # Of a list of cases by number; of the others too, for they rarely have names.
     word = "case" if path[0] == "cases" else str(path[0])
-    name = said if isinstance(said, str) and said.strip() else f"{word} {int(path[1]) + 1}"
+    has_one = isinstance(said, str | int | float) and str(said).strip()
+    name = str(said) if has_one else f"{word} {int(path[1]) + 1}"
     return Written(path, cut(name, _LONGEST_NAME), document.line(path), tree, tuple(inside.get(path, ())))
 
 

@@ -139,7 +139,9 @@ class Inside:
         )
 
 
-def _names(passwd: str, user: int | str) -> tuple[str, ...]:
+def _names(passwd: str, user: int | str | None) -> tuple[str, ...]:
+    if user is None:
+        return ("unknown",)
     for line in passwd.splitlines():
         words = line.split(":")
         if len(words) > 2 and words[2] == str(user):

@@ -127,7 +127,7 @@ class InsideCalls(ContainerCalls):
             data = bytearray()
             while len(data) < _HEADER + most and (piece := await coming.piece()):
                 data += piece
-        return _unpacked(path, bytes(data), most)
+        return _unpacked(path, bytes(data), most) or _only_told(path, told)
 
 
 def _executed(code: int | None, outputs: tuple[Output, Output], problem: str = "") -> Executed:
@@ -183,14 +183,34 @@ def _told(header: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _unpacked(path: str, data: bytes, most: int) -> FileFound:
+_KINDS = {
+    tarfile.DIRTYPE: stat.S_IFDIR,
+    tarfile.FIFOTYPE: stat.S_IFIFO,
+    tarfile.CHRTYPE: stat.S_IFCHR,
+    tarfile.BLKTYPE: stat.S_IFBLK,
+}
+
+
+def _unpacked(path: str, data: bytes, most: int) -> FileFound | None:
     try:
         with tarfile.open(fileobj=io.BytesIO(data)) as archive:
             first = archive.next()
     except tarfile.TarError:
         first = None
     if first is None:
-        raise EngineUnavailable("the Docker engine's archive of a file is not understood")
-    kind = stat.S_IFDIR if first.isdir() else stat.S_IFREG
+        return None
+    mode = _KINDS.get(first.type, stat.S_IFREG) | first.mode
     content = data[first.offset_data : first.offset_data + min(first.size, most)] if first.isreg() else b""
-    return FileFound(path, kind | first.mode, first.uid, first.gid, first.size, content)
+    return FileFound(path, mode, first.uid, first.gid, first.size, content)
+
+
+_TOLD_KINDS = {1 << 31: stat.S_IFDIR, 1 << 24: stat.S_IFSOCK, 1 << 25: stat.S_IFIFO, 1 << 26: stat.S_IFBLK}
+
+
+def _only_told(path: str, told: dict[str, Any]) -> FileFound:
+    """Of what no archive can hold, a socket, the engine still says that it is there."""
+    if "mode" not in told:
+        raise EngineUnavailable("the Docker engine's archive of a file is not understood")
+    mode = int(told["mode"])
+    kind = next((kind for bit, kind in _TOLD_KINDS.items() if mode & bit), stat.S_IFREG)
+    return FileFound(path, kind | mode & 0o777, None, None, int(told.get("size") or 0), b"")

@@ -188,8 +188,9 @@ class FileFound:
     path: str
     mode: int
     """With its kind, as `stat` has it."""
-    uid: int
-    gid: int
+    uid: int | None
+    gid: int | None
+    """None where the engine does not say, as of a socket."""
     size: int
     content: bytes
     """The beginning of it; nothing of a folder."""
