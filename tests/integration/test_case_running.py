@@ -295,6 +295,29 @@ async def test_teardown_runs_when_the_suite_is_cancelled(bench: Bench):
     assert (bench.folder / "torn-down").exists()
 
 
+async def test_a_teardown_that_never_ends_does_not_hold_up_a_cancelled_run(bench: Bench):
+    suite = {
+        "name": "x",
+        "cases": [{"name": "a", "request": {"path": "/slow"}}],
+        "teardown": [{"request": {"path": "/slow", "timeout": "50s"}}],
+    }
+    running = asyncio.ensure_future(bench.suite(suite, last_words=0.1))
+    while not bench.server.under_way:  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    running.cancel()
+    async with asyncio.timeout(40):
+        with pytest.raises(asyncio.CancelledError):
+            await running
+    assert bench.server.paths() == ["GET /slow"] * 2
+
+
+async def test_only_a_case_that_passed_saves(bench: Bench):
+    case = {"name": "a", "request": {"path": "/users/7"}, "expect": {"status": 500}, "save": {"id": "id"}}
+    result = await bench.suite({"name": "x", "cases": [case, {"name": "b", "exec": {"command": "test {{id}} = 7"}}]})
+    assert [one.status.value for one in result.cases] == ["failed", "failed"]
+    assert "{{id}}" in result.cases[1].reason
+
+
 async def test_waiting_for_health_asks_where_the_configuration_says(bench: Bench):
     bench.server.fails = 2
     world = replace(bench.world, health_urls=(f"{bench.server.url}/flaky",))

@@ -21,7 +21,7 @@ from argus.environments.testing.world import World
 
 _AT_ONCE = 5
 """Cases side by side, where the file does not say how many."""
-_LAST_WORDS = 60.0
+LAST_WORDS = 60.0
 """Seconds that a teardown has when nobody waits for the suite any more."""
 
 
@@ -66,8 +66,9 @@ async def run_suite_file(
     new_id: Callable[[], str],
     around: Around = nothing_around,
     told: Callable[[Progress], None] = lambda progress: None,
+    last_words: float = LAST_WORDS,
 ) -> SuiteResult:
-    """Never raises but when it is cancelled; then its teardown has run. `new_id` makes a UUID.
+    """Never raises but when it is cancelled; then its teardown has run, within `last_words`. `new_id` makes a UUID.
 
     `around` is entered for each attempt of each case. `told` must not raise.
     """
@@ -81,7 +82,7 @@ async def run_suite_file(
     matching = world.matching()
     try:
         player = Player(read, world, scope, matching, clock, around, (plan.retry, plan.retry_of_all))
-        suite = _Suite(read, plan, player, told)
+        suite = _Suite(read, plan, player, told, last_words)
         cases, error = await suite.run()
     finally:
         matching.close()
@@ -92,7 +93,10 @@ async def run_suite_file(
 
 
 class _Suite:
-    def __init__(self, file: TestFile, plan: Plan, player: Player, told: Callable[[Progress], None]) -> None:
+    def __init__(
+        self, file: TestFile, plan: Plan, player: Player, told: Callable[[Progress], None], last_words: float
+    ) -> None:
+        self._last_words = last_words
         self._file = file
         self._plan = plan
         self._player = player
@@ -112,10 +116,10 @@ class _Suite:
                 return self._skipped(f"setup failed: {error}"), error
             return await self._cases(), None
         except asyncio.CancelledError:
-            limit = _LAST_WORDS
+            limit = self._last_words
             raise
         finally:
-            await _to_its_end(self._teardown(), limit)
+            await _to_its_end(self._teardown(), limit, self._last_words)
 
     async def _setup(self) -> Failure | None:
         for one in self._file.setup:
@@ -181,7 +185,7 @@ class _Suite:
         return CaseResult(one.name, Verdict.SKIPPED, 0.0, attempts=0, reason=why, line=one.line)
 
 
-async def _to_its_end(work: Coroutine[Any, Any, None], limit: float | None) -> None:
+async def _to_its_end(work: Coroutine[Any, Any, None], limit: float | None, last_words: float) -> None:
     """Also when we are asked to stop meanwhile; but then, and where there is a limit, not for ever."""
     loop = asyncio.get_running_loop()
     doing = asyncio.ensure_future(work)
@@ -192,7 +196,7 @@ async def _to_its_end(work: Coroutine[Any, Any, None], limit: float | None) -> N
             await asyncio.wait((doing,), timeout=None if until is None else until - loop.time())
         except asyncio.CancelledError:
             is_stopped = True
-            until = until or loop.time() + _LAST_WORDS
+            until = until or loop.time() + last_words
     doing.cancel()
     await asyncio.wait((doing,))
     if is_stopped:
