@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from argus.core.errors import ArgusError
+from argus.environments.e2e.environment import Service
 from argus.environments.testing.world import Connect, FileSeen, Running, Web, World
 from argus.environments.tools import Shell
+from argus.environments.waiting import reached
 from argus.host import netspace, processes
 from argus.host.commands import Commands, Printed
 from argus.host.engine.refusals import missing
@@ -147,3 +149,25 @@ def _names(passwd: str, user: int | str | None) -> tuple[str, ...]:
         if len(words) > 2 and words[2] == str(user):
             return words[0], str(user)
     return ("root", "0") if str(user) == "0" else (str(user),)
+
+
+def health_urls(services: Sequence[Service], engine: str = "localhost") -> tuple[str, ...]:
+    """Where the health checks of the configuration look, from here. `engine`: where published ports are."""
+    found = []
+    for one in services:
+        bound = next((port for port in one.ports if port.container == one.health_port and port.protocol == "tcp"), None)
+        if one.healthcheck is not None and bound is not None:
+            host = reached(bound.address, engine)
+            host = f"[{host}]" if ":" in host else host
+            found.append(f"http://{host}:{bound.host}{one.healthcheck.path}")
+    return tuple(found)
+
+
+def names(services: Sequence[Service], mocks: Sequence[str], containers: Mapping[str, str]) -> dict[str, str]:
+    """What test files may call the containers: a service or a mock by its name, and a container by the name that the
+    file gives it. `containers`: what those of services and mocks are called, or their ids."""
+    there = [one for one in services if one.name in containers]
+    found = {one.name: containers[one.name] for one in there}
+    for one in there:
+        found.setdefault(one.container, containers[one.name])
+    return found | {name: containers[name] for name in mocks if name in containers and name not in found}
