@@ -93,7 +93,8 @@ class InsideCalls(ContainerCalls):
     async def processes(self, id: str) -> list[Process]:
         if not is_name(id):
             raise missing(id)
-        wanted = urlencode({"ps_args": "-eo pid,uid,stat,args"})
+        # ww: the engine's ps would cut commands at the width of a terminal that its starter had.
+        wanted = urlencode({"ps_args": "-ww -eo pid,uid,stat,args"})
         answer = await self._line.ask("GET", f"/containers/{id}/top?{wanted}")
         if answer.status == 500 and b"ps" in answer.body:
             # Not every machine's ps knows these words; this one tells the user's name there.
