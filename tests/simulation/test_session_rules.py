@@ -87,6 +87,25 @@ def test_a_question_is_told_once_however_long_it_stands_and_again_when_it_is_ano
     simulated(story, agents=1)
 
 
+@pytest.mark.req("PS-10")
+def test_a_row_every_ten_minutes_for_projects_with_activity_and_none_for_others() -> None:
+    async def story(world: Quiet) -> None:
+        busy, silent = world.agents["p0"], world.agents["p1"]
+        assert world.argus is not None
+        assert world.argus.find("p0").session.place.session == "p0-ps"
+        world.say(silent, Activity.IDLE)
+        for _ in range(60):
+            world.say(busy, Activity.WORKING)
+            await asyncio.sleep(180)
+        rows = {one: await world.store.health_checks(project=one, type="context", limit=100) for one in ("p0", "p1")}
+        checked = [row.check_time for row in reversed(rows["p0"])]
+        assert all(570 <= later - earlier <= 690 for earlier, later in itertools.pairwise(checked))
+        assert 16 <= len(checked) <= 19, "three hours"
+        assert 5 <= len(rows["p1"]) <= 7, "an hour"
+
+    simulated(story, agents=2)
+
+
 @pytest.mark.req("PS-11")
 def test_a_session_nobody_can_type_into_is_estimated_and_warned_of() -> None:
     async def story(world: Quiet) -> None:

@@ -17,6 +17,7 @@ def simulate(seed: int, *, agents: int, hours: float, troubles: bool) -> World:
     return run_simulated(lambda loop: play(loop, seed, agents=agents, hours=hours, troubles=troubles))
 
 
+@pytest.mark.req("PS-12")
 @pytest.mark.parametrize("seed", [0])
 def test_no_session_gets_over_90_percent_and_each_goes_on_by_itself(seed: int) -> None:
     agents, hours = (50, 168.0) if IS_LONG else (6, 24.0)
