@@ -75,15 +75,15 @@ DEBOOTSTRAP = Need(program="debootstrap", package="debootstrap", partly=True)
 
 TIERS = (
     Tier("unit", "tests/unit", workers=2),
-    Tier("contract", "tests/contract", needs=(POSTGRES, TMUX, DOCKER, BUSYBOX)),
-    Tier("integration", "tests/integration", needs=(POSTGRES, TMUX, CLAUDE)),
+    Tier("contract", "tests/contract", workers=2, needs=(POSTGRES, TMUX, DOCKER, BUSYBOX)),
+    Tier("integration", "tests/integration", workers=2, needs=(POSTGRES, TMUX, CLAUDE)),
     Tier(
         "acceptance",
         "tests/acceptance",
-        workers=2,
+        workers=3,  # on two cores: most of them wait, for a deadline or a program that starts
         needs=(POSTGRES, FAKETIME, CHROMIUM, TMUX, CLAUDE, CODEX, DOCKER, BUSYBOX, DEBOOTSTRAP),
     ),
-    Tier("simulation", "tests/simulation"),
+    Tier("simulation", "tests/simulation", workers=2),
 )
 
 
