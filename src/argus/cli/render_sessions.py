@@ -65,13 +65,20 @@ def _spawn(one: dict[str, Any]) -> Shown:
 def _audit(answer: dict[str, Any]) -> Shown:
     if not answer["checks"]:
         return Shown("nothing is on record")
-    head = ["TIME", "PROJECT", "CHECK", "STATUS", "ACTION"]
+    head = ["TIME", "PROJECT", "CHECK", "STATUS", "WHAT"]
     rows = [
-        [one["check_time"], clean(one["project"]), one["check_type"], one["status"], first_line(one["action_taken"])]
+        [one["check_time"], clean(one["project"]), one["check_type"], one["status"], first_line(_done(one))]
         for one in answer["checks"]
     ]
     more = [f"more with --before {answer['next']}"] if answer["next"] else []
     return Shown("\n".join([table([head, *rows], coloured=3), *more]))
+
+
+def _done(one: dict[str, Any]) -> str:
+    """What was done; else what was found."""
+    usage, source = one["details"].get("usage"), one["details"].get("source")
+    found = f"{100 * usage:.0f} % ({source})" if isinstance(usage, int | float) and source else ""
+    return str(one["action_taken"] or found)
 
 
 TEXTS: dict[str, Callable[[Any], Shown]] = {
