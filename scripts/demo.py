@@ -1,0 +1,147 @@
+"""`make demo`: a small shop on Docker, in which things are broken on purpose, and what Argus does about it.
+
+    python scripts/demo.py [--fast]
+
+Needs a Docker engine and a static busybox (Debian: apt-get install docker.io busybox-static). An Argus of its own, with
+a state folder of its own, and a copy of examples/shop: nothing of yours is touched, and nothing is left at the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+ARGUS = ROOT / ".venv" / "bin" / "argus"
+SHOP = ROOT / "examples" / "shop"
+MARKS = ("restart_attempt", "restart_success", "restart_exhausted", "port_conflict", "cleanup_resource")
+
+
+class Demo:
+    def __init__(self, folder: Path, *, fast: bool) -> None:
+        self.shop = folder / "shop"
+        self.pause = 0.0 if fast else 1.5
+        self.env = {**os.environ, "ARGUS_HOME": str(folder / "argus"), "NO_COLOR": "1", "COLUMNS": "100"}
+        shutil.copytree(SHOP, self.shop)
+
+    def say(self, text: str) -> None:
+        print(f"\n\033[1m{text}\033[0m" if sys.stdout.isatty() else f"\n== {text}", flush=True)
+        time.sleep(self.pause)
+
+    def argus(self, *words: str, expect: int = 0) -> None:
+        """In the shop's folder, with what it prints shown."""
+        print(f"$ argus {' '.join(words)}", flush=True)
+        done = subprocess.run([ARGUS, *words], cwd=self.shop, env=self.env)
+        if done.returncode != expect:
+            raise SystemExit(f"argus {' '.join(words)} ended with {done.returncode}, not with {expect}")
+
+    def docker(self, *words: str) -> str:
+        done = subprocess.run(["docker", *words], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise SystemExit(f"docker {' '.join(words)}: {done.stderr.strip()}")
+        return done.stdout.strip()
+
+    def breaks(self, *words: str) -> None:
+        print(f"$ docker {' '.join(words)}        # broken on purpose", flush=True)
+        self.docker(*words)
+
+    @contextlib.contextmanager
+    def later(self, seconds: float, *words: str) -> Iterator[None]:
+        """Broken while something else runs."""
+        timer = threading.Timer(seconds, lambda: self.breaks(*words))
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.join()
+
+    def play(self) -> None:
+        self.say("1. A port that the shop wants is taken by somebody else.")
+        with taken(18080):
+            self.argus("env", "build")
+            self.argus("env", "setup")
+        self.say("2. The tests run. In the middle of them the database is killed.")
+        with self.later(2.0, "kill", "shop-db"):
+            self.argus("env", "run")
+        self.say("3. The API says that it is ill. Argus starts it anew, and shows that it is well.")
+        self.breaks("exec", "shop-api", "touch", "/tmp/ill")
+        self.wait_until("shop-api", "restarted")
+        self.argus("env", "run")
+        self.say("4. What the payment service was asked.")
+        self.argus("env", "mock-requests", "payments")
+        self.say("5. Somebody removes the database's container. The next setup brings everything up again.")
+        self.breaks("rm", "-f", "shop-db")
+        self.argus("env", "setup")
+        self.argus("env", "run")
+
+    def wait_until(self, container: str, what: str) -> None:
+        """Started again, which empties nothing but what was in its memory: the demo takes the illness away itself."""
+        began = self.docker("inspect", "-f", "{{.State.StartedAt}}", container)
+        for _ in range(600):
+            if self.docker("inspect", "-f", "{{.State.StartedAt}}", container) != began:
+                self.docker("exec", container, "rm", "-f", "/tmp/ill")
+                return
+            time.sleep(0.1)
+        raise SystemExit(f"{container} was not {what} within a minute")
+
+    def end(self) -> None:
+        self.say("At the end nothing is left behind.")
+        subprocess.run([ARGUS, "env", "clean", "--force"], cwd=self.shop, env=self.env)
+        subprocess.run([ARGUS, "down"], cwd=self.shop, env=self.env, capture_output=True)
+        for image in ("argus-demo-db:1", "argus-demo-api:1"):
+            subprocess.run(["docker", "rmi", "-f", image], capture_output=True)
+
+
+@contextlib.contextmanager
+def taken(port: int) -> Iterator[None]:
+    with socket.socket() as held:
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        with contextlib.suppress(OSError):  # somebody has it already: all the better
+            held.bind(("0.0.0.0", port))
+            held.listen()
+        yield
+
+
+def busybox() -> Path:
+    for name in ("busybox-static", "busybox"):
+        found = shutil.which(name)
+        if found and is_static(Path(found)):
+            return Path(found).resolve()
+    raise SystemExit("a static busybox is needed (Debian: apt-get install busybox-static)")
+
+
+def is_static(program: Path) -> bool:
+    """An ELF file that names no interpreter."""
+    return b"ld-linux" not in program.read_bytes()[:4096] and b"ld-musl" not in program.read_bytes()[:4096]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--fast", action="store_true", help="without the pauses for reading")
+    told = parser.parse_args()
+    if subprocess.run(["docker", "version"], capture_output=True).returncode != 0:
+        raise SystemExit("a Docker engine is needed, and `docker version` must work (Debian: apt-get install docker.io)")
+    program = busybox()
+    with tempfile.TemporaryDirectory(prefix="argus-demo-") as folder:
+        demo = Demo(Path(folder), fast=told.fast)
+        (demo.shop / ".busybox").mkdir()
+        shutil.copy(program, demo.shop / ".busybox" / "busybox")
+        try:
+            demo.play()
+        finally:
+            demo.end()
+    print("\nThe shop is in examples/shop. docs/environments.md and docs/tests.md say the rest.")
+
+
+if __name__ == "__main__":
+    main()
