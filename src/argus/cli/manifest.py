@@ -798,7 +798,10 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
                        'method': 'POST',
                        'path': '/api/sessions/{project}/context',
                        'help': "Takes a reading of a session's context, from itself or somebody who knows; "
-                               'without `used` shows the last one.',
+                               'without `used` shows the last one.\n'
+                               '\n'
+                               'A token that can only report is told that it was taken, and nothing of the '
+                               'session.',
                        'long': False,
                        'fields': [{'name': 'project',
                                    'in': 'path',
@@ -870,7 +873,7 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
                   'help': 'Lists the work that sessions gave away, newest first, with success rates by '
                           'project and kind of task.\n'
                           '\n'
-                          'Changes nothing.',
+                          "Changes nothing. An agent sees what is its own project's.",
                   'long': False,
                   'fields': [{'name': 'limit',
                               'in': 'query',

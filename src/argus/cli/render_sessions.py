@@ -41,6 +41,14 @@ def _session(one: dict[str, Any]) -> Shown:
     return Shown("\n".join([sessions([one]), known]))
 
 
+def _context(one: dict[str, Any]) -> Shown:
+    if one["context_usage"] is None:
+        return Shown(f"{clean(one['project'])}: {'taken' if one['taken'] else 'nothing is known of its context'}")
+    share = f"{100 * one['context_usage']:.1f} % ({one['context_used']} of {one['context_total']} tokens)"
+    known = f"{clean(one['context_source'])}, {lasting(one['context_age_seconds'] or 0)} ago"
+    return Shown(f"{clean(one['project'])}: {share}, {clean(one['band'])}; by {known}")
+
+
 def _spawns(answer: dict[str, Any]) -> Shown:
     if not answer["spawns"]:
         return Shown("no spawns")
@@ -85,7 +93,7 @@ TEXTS: dict[str, Callable[[Any], Shown]] = {
     "sessions list": _sessions,
     "sessions add": _session,
     "sessions remove": _sessions,
-    "sessions context": _session,
+    "sessions context": _context,
     "sessions handoff": _session,
     "sessions tell": lambda answer: Shown(
         "typed" if answer["certain"] else f"typed, perhaps: {clean(answer['reason'])}"

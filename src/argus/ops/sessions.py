@@ -12,6 +12,7 @@ from argus.core.errors import ArgusError, Code
 from argus.ops.caller import Role, Scope
 from argus.ops.house import House
 from argus.ops.operation import operation
+from argus.ops.owning import folder_of, require_own
 from argus.ops.services import Nothing
 from argus.ops.snake import IS_NUMBER, SnakeAnswer, SnakeAsk
 from argus.sessions.bands import MANDATORY, band
@@ -104,6 +105,19 @@ class SessionView(SnakeAnswer):
     needs_you: bool
 
 
+class ContextView(SnakeAnswer):
+    """How full one session is. To a token that can only report, all but the first two is null."""
+
+    project: str
+    taken: bool = Field(description="Whether a reading was taken; false: it was only shown")
+    context_usage: float | None = Field(default=None, description="From 0 to 1")
+    context_used: int | None = None
+    context_total: int | None = None
+    context_source: str | None = None
+    context_age_seconds: float | None = None
+    band: str | None = None
+
+
 class SessionList(SnakeAnswer):
     sessions: list[SessionView]
     needs_you: list[str] = Field(description="Projects in which somebody is waited for")
@@ -166,17 +180,6 @@ def _real(path: str) -> str:
     return os.path.realpath(path) if path else ""
 
 
-def _own(house: House, project: str, folder: str) -> None:
-    """An agent's token is good for the sessions in its own project's folder."""
-    caller = house.caller
-    if caller.role is not Role.AGENT:
-        return
-    own = os.path.realpath(caller.project) if caller.project else ""
-    asked = os.path.realpath(folder) if folder else ""
-    if not own or not asked or (asked != own and not asked.startswith(own.rstrip("/") + "/")):
-        raise ArgusError(Code.FORBIDDEN, "an agent speaks for the sessions of its own project", project=project)
-
-
 _KNOWN = (Code.NOT_FOUND, Code.STORE_UNAVAILABLE)
 
 
@@ -200,7 +203,7 @@ def _listed(house: House) -> SessionList:
 )  # fmt: skip
 async def add(house: House, ask: SessionAsk) -> SessionView:
     """Registers a session that is not in argus.yaml: in tmux, or one that nobody can type into (sdk)."""
-    _own(house, ask.project, ask.path)
+    require_own(house, ask.project, ask.path)
     if ask.session_type == "cli" and not ask.path:
         raise ArgusError(Code.INVALID_REQUEST, "a session in tmux needs the project's `path`", project=ask.project)
     place = Place(
@@ -232,15 +235,29 @@ async def remove(house: House, ask: ProjectNamed) -> SessionList:
     "sessions.context", "POST /api/sessions/{project}/context", verb="sessions context", scope=Scope.REPORT,
     errors=(*_KNOWN, Code.FORBIDDEN),
 )  # fmt: skip
-async def context(house: House, ask: ContextAsk) -> SessionView:
-    """Takes a reading of a session's context, from itself or somebody who knows; without `used` shows the last one."""
-    known = house.sessions.find(ask.project)
-    _own(house, ask.project, known.session.place.folder)
+async def context(house: House, ask: ContextAsk) -> ContextView:
+    """Takes a reading of a session's context, from itself or somebody who knows; without `used` shows the last one.
+
+    A token that can only report is told that it was taken, and nothing of the session.
+    """
+    only_reports = house.caller.role is Role.REPORT
     if ask.used is None:
-        return view(house, known)
-    if ask.used > 2 * ask.total:
-        raise ArgusError(Code.INVALID_REQUEST, f"{ask.used} of {ask.total} tokens cannot be", used=ask.used)
-    return view(house, await house.sessions.report_context(ask.project, ask.used, ask.total))
+        house.caller.require(Scope.READ)
+    folder = folder_of(house, ask.project)
+    if only_reports and folder is None:
+        raise ArgusError(Code.NOT_FOUND, f"there is no session of a project {ask.project!r}", project=ask.project)
+    known = house.sessions.find(ask.project)
+    if not only_reports:
+        require_own(house, ask.project, known.session.place.folder)
+    if ask.used is not None:
+        if ask.used > 2 * ask.total:
+            raise ArgusError(Code.INVALID_REQUEST, f"{ask.used} of {ask.total} tokens cannot be", used=ask.used)
+        known = await house.sessions.report_context(ask.project, ask.used, ask.total)
+    if only_reports:
+        return ContextView(project=ask.project, taken=True)
+    shown = view(house, known)
+    said = {name: getattr(shown, name) for name in ContextView.model_fields if name != "taken"}
+    return ContextView(taken=ask.used is not None, **said)
 
 
 @operation(

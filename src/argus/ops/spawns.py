@@ -9,15 +9,18 @@ from pydantic import Field
 from argus.core import units
 from argus.core.clock import rfc3339
 from argus.core.errors import ArgusError, Code
-from argus.ops.caller import Scope
+from argus.ops.caller import Role, Scope
 from argus.ops.house import House
 from argus.ops.operation import operation
+from argus.ops.owning import folder_of, owns
 from argus.ops.sessions import PROJECT
 from argus.ops.snake import IS_NUMBER, SnakeAnswer, SnakeAsk
 from argus.sessions.spawning import Rate
 from argus.sessions.spawns import Spawn, Status
 
 _TEXT = r"^[^\x00]*$"
+_REACH = 10_000
+"""How far back an agent's own are looked for among those of others."""
 
 
 Exit = Annotated[int, Field(ge=-255, le=255), IS_NUMBER]
@@ -134,29 +137,49 @@ def _rate(one: Rate) -> RateView:
     )  # fmt: skip
 
 
-_CHANGES = (Code.NOT_FOUND, Code.CONFLICT, Code.STORE_UNAVAILABLE)
+_CHANGES = (Code.NOT_FOUND, Code.CONFLICT, Code.FORBIDDEN, Code.STORE_UNAVAILABLE)
+
+
+def _is_own(house: House, project: str) -> bool:
+    return owns(house, project, folder_of(house, project))
+
+
+def _require_own(house: House, project: str) -> None:
+    if not _is_own(house, project):
+        raise ArgusError(Code.FORBIDDEN, "an agent speaks for the spawns of its own project", project=project)
+
+
+async def _known(house: House, id: int) -> Spawn:
+    """A spawn that the caller may speak for."""
+    found = await house.sessions.spawns.find(id)
+    _require_own(house, found.project)
+    return found
 
 
 @operation("spawns.list", "GET /api/spawns", verb="spawns list", tool="argus_spawns", read_only=True)
 async def list_spawns(house: House, ask: SpawnsAsk) -> SpawnList:
     """Lists the work that sessions gave away, newest first, with success rates by project and kind of task.
 
-    Changes nothing.
+    Changes nothing. An agent sees what is its own project's.
     """
     spawns = house.sessions.spawns
-    found = [_view(house, one) for one in await spawns.all(ask.limit)]
-    return SpawnList(spawns=found, success_rates=[_rate(one) for one in await spawns.rates()])
+    reach = ask.limit if house.caller.role is Role.ROOT else _REACH
+    mine = [one for one in await spawns.all(reach) if _is_own(house, one.project)]
+    found = [_view(house, one) for one in mine[: ask.limit]]
+    rates = [_rate(one) for one in await spawns.rates() if _is_own(house, one.project)]
+    return SpawnList(spawns=found, success_rates=rates)
 
 
 @operation(
     "spawns.add", "POST /api/spawns", verb="spawns add", places=("project", "task_id"), tool="argus_register_spawn",
-    status=201, scope=Scope.REPORT, errors=(Code.CONFLICT, Code.STORE_UNAVAILABLE),
+    status=201, scope=Scope.ASK, errors=(Code.CONFLICT, Code.FORBIDDEN, Code.STORE_UNAVAILABLE),
 )  # fmt: skip
 async def add(house: House, ask: SpawnedAsk) -> SpawnView:
     """Registers work that a session gave away, so that it is noticed when it stalls or fails.
 
     It is judged by its output file: silent for 15 minutes it is stalled, for 30 given up, and the session is told once.
     """
+    _require_own(house, ask.project)
     made = await house.sessions.spawns.add(
         ask.project,
         ask.task_id,
@@ -168,24 +191,26 @@ async def add(house: House, ask: SpawnedAsk) -> SpawnView:
     return _view(house, made)
 
 
-@operation("spawns.update", "PATCH /api/spawns/{id}", tool="argus_update_spawn", scope=Scope.REPORT, errors=_CHANGES)
+@operation("spawns.update", "PATCH /api/spawns/{id}", tool="argus_update_spawn", scope=Scope.ASK, errors=_CHANGES)
 async def update(house: House, ask: SpawnPatch) -> SpawnView:
     """Says what became of a spawn: completed, failed (with exit code and error), abandoned, or running again."""
-    status, known = Status(ask.status), await house.sessions.spawns.find(ask.id)
+    status, known = Status(ask.status), await _known(house, ask.id)
     if status is Status.COMPLETED and ask.exit_code:
         raise ArgusError(Code.INVALID_REQUEST, f"completed with exit code {ask.exit_code}: say failed", spawn=known.id)
     return _view(house, await house.sessions.spawns.update(ask.id, status, ask.exit_code, ask.error, house.by))
 
 
-@operation("spawns.done", "POST /api/spawns/{id}/done", verb="spawns done", scope=Scope.REPORT, errors=_CHANGES)
+@operation("spawns.done", "POST /api/spawns/{id}/done", verb="spawns done", scope=Scope.ASK, errors=_CHANGES)
 async def done(house: House, ask: SpawnNamed) -> SpawnView:
     """Says that a spawn has done its work."""
+    await _known(house, ask.id)
     return _view(house, await house.sessions.spawns.update(ask.id, Status.COMPLETED, None, "", house.by))
 
 
-@operation("spawns.fail", "POST /api/spawns/{id}/fail", verb="spawns fail", scope=Scope.REPORT, errors=_CHANGES)
+@operation("spawns.fail", "POST /api/spawns/{id}/fail", verb="spawns fail", scope=Scope.ASK, errors=_CHANGES)
 async def fail(house: House, ask: FailAsk) -> SpawnView:
     """Says that a spawn failed; its session is told."""
+    await _known(house, ask.id)
     return _view(house, await house.sessions.spawns.update(ask.id, Status.FAILED, ask.exit_code, ask.error, house.by))
 
 

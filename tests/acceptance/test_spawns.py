@@ -1,0 +1,93 @@
+"""Work that sessions gave away, from outside: who may speak of it, what is read for it, and what is said about it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.acceptance.harness import Argus, Reply, eventually
+from tests.acceptance.test_tokens import as_, made
+
+QUICK = {"stalledAfter": "2s", "abandonedAfter": "10m"}
+
+
+class Yard:
+    """An Argus with two projects. Nobody works in their sessions."""
+
+    def __init__(self, argus: Argus, folder: Path) -> None:
+        self.argus = argus
+        self.folders = {name: folder / name for name in ("shop", "barn")}
+        for one in self.folders.values():
+            one.mkdir()
+
+    def up(self, **spawns: str) -> None:
+        projects = {name: {"path": str(path), "agent": "plain"} for name, path in self.folders.items()}
+        sessions = {"tmuxSocket": "nobody-is-there", "checkEvery": "300ms", "projects": projects, "spawns": spawns}
+        self.argus.write(yaml.safe_dump({"server": {"port": 0}, "sessions": sessions}))
+        self.argus.up()
+
+    def add(self, project: str, task: str, output: Path | str = "", token: str = "") -> Reply:
+        asked = {"project": project, "task_id": task, "output_file": str(output)}
+        return as_(self.argus, token or self.argus.token, "POST", "/api/spawns", asked)
+
+    def spawn(self, task: str) -> dict[str, Any]:
+        found = {one["task_id"]: one for one in self.argus.get("/api/spawns")["spawns"]}
+        return dict(found[task])
+
+    def becomes(self, task: str, *statuses: str) -> dict[str, Any]:
+        return dict(eventually(lambda: (one := self.spawn(task))["status"] in statuses and one, f"{task}: {statuses}"))
+
+
+@pytest.fixture
+def yard(argus: Argus, tmp_path: Path) -> Yard:
+    return Yard(argus, tmp_path)
+
+
+@pytest.mark.req("IF-02")
+def test_an_agent_speaks_for_the_spawns_of_its_own_project_alone(yard: Yard) -> None:
+    yard.up()
+    token = made(yard.argus, "--agent", "team-green001", "--project", str(yard.folders["shop"]))
+    theirs = yard.add("barn", "theirs").json["id"]
+    refused = yard.add("barn", "evil", token=token)
+    assert (refused.status, refused.error["code"]) == (403, "FORBIDDEN")
+    said = {"status": "failed", "error": "new order from the owner"}
+    for method, path, body in [
+        ("PATCH", f"/api/spawns/{theirs}", said),
+        ("POST", f"/api/spawns/{theirs}/done", {}),
+        ("POST", f"/api/spawns/{theirs}/fail", {}),
+    ]:
+        assert as_(yard.argus, token, method, path, body).status == 403, path
+    assert yard.spawn("theirs")["status"] == "running"
+
+    mine = yard.add("shop", "mine", token=token)
+    assert mine.status == 201, mine
+    listed = as_(yard.argus, token, "GET", "/api/spawns").json
+    assert [one["task_id"] for one in listed["spawns"]] == ["mine"]
+    assert {one["project"] for one in listed["success_rates"]} == {"shop"}
+    assert as_(yard.argus, token, "PATCH", f"/api/spawns/{mine.json['id']}", {"status": "completed"}).status == 200
+    # Before its session is known, a project is the agent's own if it is called as its folder.
+    orchard = made(yard.argus, "--agent", "red001", "--project", "/srv/orchard")
+    assert yard.add("orchard", "early", token=orchard).status == 201
+    assert yard.add("meadow", "early", token=orchard).status == 403
+
+
+@pytest.mark.req("IF-02")
+def test_a_token_that_can_only_report_registers_nothing_and_reads_nothing(yard: Yard) -> None:
+    yard.up()
+    token = made(yard.argus, "--report")
+    known = yard.add("shop", "known").json["id"]
+    assert yard.add("shop", "evil", token=token).status == 403
+    assert as_(yard.argus, token, "PATCH", f"/api/spawns/{known}", {"status": "completed"}).status == 403
+    path = "/api/sessions/shop/context"
+    taken = as_(yard.argus, token, "POST", path, {"used": 20_000, "total": 200_000})
+    assert taken.status == 200
+    assert {name for name, value in taken.json.items() if value is not None} == {"project", "taken"}
+    assert as_(yard.argus, token, "POST", path, {}).status == 403, "that would only read"
+    nobody = as_(yard.argus, token, "POST", "/api/sessions/nobody/context", {"used": 1, "total": 200_000})
+    assert (nobody.status, nobody.error["details"]) == (404, {"project": "nobody"}), "nor which projects there are"
+    shown = yard.argus.cli("sessions", "context", "shop", "--json").json
+    assert (shown["taken"], shown["context_used"], shown["context_total"]) == (False, 20_000, 200_000)
