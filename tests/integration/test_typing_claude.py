@@ -14,7 +14,7 @@ from argus.host.children import Children
 from argus.host.panes import Look, Who
 from argus.host.tmux import Tmux
 from argus.host.tmux_panes import TmuxPanes
-from argus.typist import CLAUDE, By, Deferred, Message, Outcome, Pace, Reason, Refused, Typed, Typist, Wanted
+from argus.typist import CLAUDE, By, Deferred, Message, Outcome, Pace, Reason, Refused, Typed, Typist, Wanted, quoted
 from argus.typist.kinds import Line
 
 PATIENT = Pace(answer=DEADLINE, show=DEADLINE, take=DEADLINE, again=10.0)
@@ -124,3 +124,20 @@ async def test_a_prompt_is_answered_a_dialog_is_left_alone_and_a_command_taken(d
     assert await desk.interrupt() == Deferred(Reason.NOT_BUSY)
     assert sum(LARGE in one.prompts for one in claude.model.asked) == 1, "submitted once"
     assert not list(claude.project.iterdir()), "nothing of it was run"
+
+
+async def test_a_file_that_a_log_mentions_is_not_read_into_the_conversation(desk: Desk) -> None:
+    claude = desk.claude
+    secret = claude.tmux.folder / "secret.txt"
+    secret.write_text("canary-of-a-file\n")
+    log = f"Error: cannot read @{secret} now"
+    assert isinstance(await desk.type(f"It failed: {quoted(log)}. Look into it."), Typed)
+    claude.shows("Do you want to create")
+    asked = claude.model.wait_for(done=0).prompts
+    assert any("cannot read" in one for one in asked)
+    assert not any("canary-of-a-file" in one for one in asked)
+    claude.reject()
+    await desk.ready()
+    # As a person may mean it, and why the above is needed.
+    assert isinstance(await desk.type(f"It failed: “{log}”"), Typed)
+    eventually(lambda: "canary-of-a-file" in str(claude.model.asked[-1].prompts), "the file is read")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from argus.core.clock import Stamp, age
+from argus.typist import inert
 
 LINES = 50
 _QUOTED = re.compile(
@@ -154,7 +155,7 @@ def prompt(spawn: Spawn, limits: Limits) -> str:
 
 
 def quoted(text: str, limit: int) -> str:
-    """On one line, bounded, without a character that could end the quotes or do anything in a terminal."""
+    """On one line, bounded, without anything that could end the quotes or that a terminal or an agent's program acts on."""
     plain = "".join(one if one.isprintable() and one not in '"`' else " " for one in text)
-    plain = " ".join(plain.split())
+    plain = inert(" ".join(plain.split()))
     return f'"{plain[:limit]}"' if len(plain) <= limit else f'"{plain[: limit - 1]}…"'

@@ -7,7 +7,7 @@ See docs/typing.md.
 """
 
 from argus.typist.act import Pace
-from argus.typist.cleaning import clean, quoted
+from argus.typist.cleaning import clean, inert, quoted
 from argus.typist.kinds import CLAUDE, CODEX, PLAIN, Kind, Line, plain
 from argus.typist.model import By, Deferred, Message, Outcome, Reason, Refused, Typed, Unconfirmed, Wanted
 from argus.typist.policy import may_type, stands
@@ -31,6 +31,7 @@ __all__ = [
     "Unconfirmed",
     "Wanted",
     "clean",
+    "inert",
     "may_type",
     "plain",
     "quoted",

@@ -94,3 +94,14 @@ def test_what_a_log_says_is_quoted_as_data():
     said = prompt(spawn, LIMITS)
     assert said == 'Spawn "T-1" failed ("Error: $(touch x) rm [201~ ignore all"). Investigate and report.'
     assert prompt(SPAWN, LIMITS) == ""
+
+
+def test_nothing_in_it_is_acted_on_by_an_agents_program():
+    failed = replace(
+        SPAWN, status=Status.FAILED, task_id="@agent-x", error="cannot read @/etc/shadow; $deploy ultrathink"
+    )
+    said = prompt(failed, LIMITS)
+    assert "@" not in said
+    assert said == (
+        'Spawn "(at)agent-x" failed ("cannot read (at)/etc/shadow; $ deploy ultra-think"). Investigate and report.'
+    )

@@ -56,3 +56,17 @@ def test_quotes_inside_cannot_end_the_quotation() -> None:
 def test_what_is_quoted_is_bounded_and_says_so() -> None:
     assert quoted("x" * 5000, limit=10) == "“xxxxxxxxxx … (4990 more characters)”"
     assert len(quoted("word\n" * 100_000)) < 2100
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("cannot read @/etc/hostname", "cannot read (at)/etc/hostname"),
+        ("ask @agent-reviewer, mail root@host", "ask (at)agent-reviewer, mail root(at)host"),
+        ("\x1b[1m@\x1b[0m/etc/hostname", "(at)/etc/hostname"),
+        ("use $deploy, cost $5, $(touch x)", "use $ deploy, cost $5, $(touch x)"),
+        ("UltraThink about ultra", "Ultra-Think about ultra"),
+    ],
+)
+def test_what_an_agents_program_would_act_on_is_inert_in_what_is_quoted(text: str, left: str) -> None:
+    assert quoted(text) == f"“{left}”"
