@@ -273,7 +273,7 @@ def test_a_spawn_that_stalls_is_found_and_told_once_and_one_that_only_rotates_it
     file = desk.tmux.agent("shop-ps")
     desk.up(checkEvery="500ms", spawns={"stalledAfter": "3s", "abandonedAfter": "10m"})
     quiet, loud = desk.project / "quiet.log", desk.project / "loud.log"
-    quiet.write_text("Error: $(touch x)\n")
+    quiet.write_text("begun: $(touch x)\n")
     ids = {}
     for name, path in (("T-1; quiet", quiet), ("T-2", loud)):
         asked = {"project": "shop", "task_id": name, "output_file": str(path)}

@@ -91,3 +91,37 @@ def test_a_token_that_can_only_report_registers_nothing_and_reads_nothing(yard: 
     assert (nobody.status, nobody.error["details"]) == (404, {"project": "nobody"}), "nor which projects there are"
     shown = yard.argus.cli("sessions", "context", "shop", "--json").json
     assert (shown["taken"], shown["context_used"], shown["context_total"]) == (False, 20_000, 200_000)
+
+
+@pytest.mark.req("PS-02", "PS-03")
+def test_output_that_cannot_be_read_is_silence_and_what_is_wrong_with_it_is_said(yard: Yard) -> None:
+    yard.up(**QUICK)
+    shop = yard.folders["shop"]
+    os.mkfifo(shop / "fifo")
+    (shop / "folder").mkdir()
+    assert yard.add("shop", "fifo", shop / "fifo").status == 201
+    assert yard.add("shop", "folder", shop / "folder").status == 201
+    assert yard.add("shop", "missing", shop / "not-there").status == 201
+    assert yard.add("shop", "none").status == 201
+    assert "regular file" in yard.becomes("fifo", "stalled")["reason"]
+    assert "regular file" in yard.becomes("folder", "stalled")["reason"]
+    assert "no output file" in yard.becomes("missing", "stalled")["reason"]
+    assert "no output file" in yard.becomes("none", "stalled")["reason"]
+
+
+@pytest.mark.req("PS-04")
+def test_one_that_failed_by_its_output_stays_failed_when_others_are_given_up(yard: Yard) -> None:
+    yard.up(stalledAfter="2s", abandonedAfter="4s")
+    broken, silent = yard.folders["shop"] / "broken.log", yard.folders["shop"] / "silent.log"
+    broken.write_text("begun\nError: boom\n")
+    silent.write_text("begun\n")
+    with yard.argus.events() as stream:
+        yard.add("shop", "broken", broken)
+        yard.add("shop", "silent", silent)
+        told = stream.until(lambda one: one.data.get("status") == "abandoned", "the silent one is given up")
+    assert told[-1].data["task_id"] == "silent"
+    assert "Error: boom" in yard.becomes("broken", "failed")["reason"]
+    changes = [one.data for one in yard.argus.journal("spawn_status_changed") if one.data["task_id"] == "broken"]
+    assert [one["status"] for one in changes] == ["failed"], "told once"
+    # The writer's own word outranks what was read.
+    assert yard.argus.cli("spawns", "done", str(yard.spawn("broken")["id"])).code == 0

@@ -24,6 +24,10 @@ class Unusable(Exception):
     """Why a folder or a file cannot be used, in words."""
 
 
+class Hangs(Unusable):
+    """A disk that does not answer in time. It may the next time."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sheet:
     inode: int
@@ -62,7 +66,7 @@ class Papers:
             return await asyncio.wait_for(asyncio.shield(doing), _DEADLINE)
         except TimeoutError:
             doing.add_done_callback(lambda done: done.cancelled() or done.exception())
-            raise Unusable(f"the disk did not answer within {_DEADLINE:g} s") from None
+            raise Hangs(f"the disk did not answer within {_DEADLINE:g} s") from None
         except (OSError, ValueError) as error:
             raise Unusable(str(error)) from None
 

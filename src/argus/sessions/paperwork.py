@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argus.core.errors import ArgusError, Code
-from argus.host.papers import Papers, Unusable
+from argus.host.papers import Hangs, Papers, Unusable
 from argus.sessions.session import Place
 from argus.sessions.spawns import LINES, Mark, Output
 from argus.sessions.tools import Leaf
@@ -31,5 +31,5 @@ class Paperwork:
         try:
             found = await self._papers.tail(path, LINES)
         except Unusable as unusable:
-            return Output(None, problem=str(unusable))
+            return Output(None, problem=str(unusable), is_passing=isinstance(unusable, Hangs))
         return Output(Mark(found.inode, found.size, found.modified), found.lines) if found else Output(None)

@@ -115,12 +115,15 @@ class Spawning:
             raise ArgusError(
                 Code.CONFLICT, f"spawn {id} is {known.status.value} already", spawn=id, status=known.status
             )
-        now = self._tools.clock.wall()
-        ended = None if status.goes_on else now
+        now = stamp(self._tools.clock)
+        ended = None if status.goes_on else now.wall
         reason = error or (f"exit status {exit_code}" if exit_code is not None else "")
+        # Who says that it runs has seen it run: its silence is counted from then.
+        changed = now if status.goes_on else known.changed
         after = replace(
-            known, status=status, exit_code=exit_code, error=error, reason=reason, ended=ended, is_hint=False
-        )
+            known, status=status, exit_code=exit_code, error=error, reason=reason, ended=ended, is_hint=False,
+            changed=changed,
+        )  # fmt: skip
         await self._keep(after, reports.spawn("spawn_status_changed", after, by=by), certain=True)
         if status is Status.FAILED:
             self._untold[id] = after.project, judging.prompt(after, self.limits)
@@ -152,22 +155,23 @@ class Spawning:
             answer = await prompt(project, text)
             if answer.typed or not answer.again:
                 self._untold.pop(id, None)
-        self._live = {id: one for id, one in self._live.items() if one.status.goes_on or one.is_hint}
+        moment = stamp(self._tools.clock)
+        self._live = {id: one for id, one in self._live.items() if not judging.is_settled(one, moment, self.limits)}
 
     async def _judge(self, one: Spawn) -> None:
-        output = (
-            await self._tools.files.output(one.output_file) if one.output_file else judging.Output(None, problem="none")
-        )
+        output = await self._tools.files.output(one.output_file) if one.output_file else judging.Output(None)
+        if self._live.get(one.id) is not one:
+            return  # somebody said meanwhile what became of it
         now = stamp(self._tools.clock)
-        after = judging.judge(one, output, now, self.limits)
+        after = self._live[one.id] = judging.judge(one, output, now, self.limits)
         row = reports.spawn_row(after, now.wall)
         if after.status is one.status:
-            self._live[one.id] = after
             await self._tools.notes.note(PutSpawn(_row(after)), row)
             return
         told = reports.spawn("spawn_status_changed", after, by="argus")
         await self._tools.notes.note(PutSpawn(_row(after)), Append(told), row)
-        self._live[one.id] = after
+        if self._live.get(one.id) is not after:
+            return
         text = judging.prompt(after, self.limits)
         if text:
             self._untold[one.id] = after.project, text

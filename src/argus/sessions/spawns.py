@@ -69,36 +69,56 @@ class Output:
     """None: there is no such file."""
     tail: Sequence[str] = ()
     problem: str = ""
-    """Why it could not be read; then nothing is concluded from it."""
+    """Why it cannot be read. Then there is no output, as with a file that is not there."""
+    is_passing: bool = False
+    """Only just now, as when a disk hangs: then nothing is concluded from it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     stalled: float = 900.0
     abandoned: float = 1800.0
-    resting: float = 60.0
-    """Seconds without output before what it last said may mean that it failed."""
+
+    @property
+    def resting(self) -> float:
+        """Seconds without output before what it last said may mean that it failed. Sooner than it is stalled."""
+        return min(60.0, self.stalled / 2)
 
 
 def judge(spawn: Spawn, output: Output, now: Stamp, limits: Limits) -> Spawn:
     """What is known after one more look. The same value when nothing changed."""
     if not (spawn.status.goes_on or spawn.is_hint):
         return spawn
-    if output.problem:
+    if output.is_passing:
         return spawn
     if output.mark is not None and output.mark != spawn.mark:
         moved = replace(spawn, mark=output.mark, changed=_changed(spawn, output.mark, now))
         spawn = _running(moved)
     silence = age(spawn.changed, now)
-    if silence > limits.abandoned:
-        return _moved(spawn, Status.ABANDONED, f"no output for {_minutes(silence)}", now)
     sign = failure(output.tail)
-    if sign and silence > limits.resting:
-        return replace(_moved(spawn, Status.FAILED, f"its output says: {sign}", now), is_hint=True)
-    if silence > limits.stalled and spawn.status is not Status.STALLED:
-        missing = "" if output.mark else " and no output file"
-        return replace(spawn, status=Status.STALLED, reason=f"no output for {_minutes(silence)}{missing}")
-    return spawn
+    if spawn.is_hint or (sign and silence > limits.resting):
+        # Before any silence: why it is silent is known. It failed once, whatever the time it is looked at.
+        return spawn if spawn.is_hint else _over(spawn, Status.FAILED, f"its output says: {sign}", now, is_hint=True)
+    if silence > limits.abandoned:
+        return _over(spawn, Status.ABANDONED, _silent(silence, output), now)
+    if silence > limits.stalled:
+        is_new = spawn.status is not Status.STALLED
+        return replace(spawn, status=Status.STALLED, reason=_silent(silence, output)) if is_new else spawn
+    return replace(spawn, reason=_unreadable(output)) if spawn.status is Status.RUNNING else spawn
+
+
+def is_settled(spawn: Spawn, now: Stamp, limits: Limits) -> bool:
+    """Nothing more is expected of its output. One that failed by what it says may go on after all, for a while."""
+    return not (spawn.status.goes_on or (spawn.is_hint and age(spawn.changed, now) <= limits.abandoned))
+
+
+def _silent(silence: float, output: Output) -> str:
+    wrong = _unreadable(output) or ("" if output.mark else "there is no output file")
+    return f"no output for {_minutes(silence)}" + (f"; {wrong}" if wrong else "")
+
+
+def _unreadable(output: Output) -> str:
+    return f"its output cannot be read: {output.problem}" if output.problem else ""
 
 
 def _changed(spawn: Spawn, mark: Mark, now: Stamp) -> Stamp:
@@ -115,10 +135,8 @@ def _running(spawn: Spawn) -> Spawn:
     return replace(spawn, status=Status.RUNNING, reason="", is_hint=False, ended=None)
 
 
-def _moved(spawn: Spawn, status: Status, reason: str, now: Stamp) -> Spawn:
-    if spawn.status is status and spawn.is_hint:
-        return spawn
-    return replace(spawn, status=status, reason=reason, ended=now.wall, is_hint=False)
+def _over(spawn: Spawn, status: Status, reason: str, now: Stamp, *, is_hint: bool = False) -> Spawn:
+    return replace(spawn, status=status, reason=reason, ended=now.wall, is_hint=is_hint)
 
 
 def failure(lines: Sequence[str]) -> str:
@@ -155,7 +173,7 @@ def prompt(spawn: Spawn, limits: Limits) -> str:
 
 
 def quoted(text: str, limit: int) -> str:
-    """On one line, bounded, without anything that could end the quotes or that a terminal or an agent's program acts on."""
+    """On one line, bounded, without what could end the quotes, or what a terminal or an agent's program acts on."""
     plain = "".join(one if one.isprintable() and one not in '"`' else " " for one in text)
     plain = inert(" ".join(plain.split()))
     return f'"{plain[:limit]}"' if len(plain) <= limit else f'"{plain[: limit - 1]}…"'

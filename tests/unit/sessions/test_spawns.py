@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from argus.core.clock import Stamp
-from argus.sessions.spawns import Limits, Mark, Output, Spawn, Status, failure, judge, prompt
+from argus.sessions.spawns import Limits, Mark, Output, Spawn, Status, failure, is_settled, judge, prompt
 
 LIMITS = Limits()
 
@@ -37,7 +37,33 @@ NO_FILE = Output(None)
         pytest.param(SPAWN, Output(FILE), 16.1, Status.STALLED, id="a-file-first-seen-late-has-its-own-time"),
         pytest.param(SPAWN, Output(Mark(7, 9, -5)), 10, Status.RUNNING, id="a-file-of-before-is-not-its-silence"),
         pytest.param(
-            SEEN, Output(None, problem="cannot be read"), 99, Status.RUNNING, id="what-cannot-be-read-says-nothing"
+            SEEN,
+            Output(None, problem="a disk hangs", is_passing=True),
+            99,
+            Status.RUNNING,
+            id="what-hangs-says-nothing",
+        ),
+        pytest.param(
+            SPAWN, Output(None, problem="a FIFO"), 15, Status.RUNNING, id="at-15-minutes-what-cannot-be-read-is-not-yet"
+        ),
+        pytest.param(SPAWN, Output(None, problem="a FIFO"), 15.1, Status.STALLED, id="unreadable-is-as-missing"),
+        pytest.param(SPAWN, Output(None, problem="a FIFO"), 30.1, Status.ABANDONED, id="unreadable-is-given-up"),
+        pytest.param(
+            SEEN, Output(FILE, ["Error: it broke"]), 99, Status.FAILED, id="an-error-outranks-silence-however-late"
+        ),
+        pytest.param(
+            replace(SEEN, status=Status.FAILED, is_hint=True),
+            Output(FILE, ["Error: it broke"]),
+            99,
+            Status.FAILED,
+            id="what-failed-stays-failed",
+        ),
+        pytest.param(
+            replace(SEEN, status=Status.STALLED),
+            Output(FILE, ["Error: it broke"]),
+            17,
+            Status.FAILED,
+            id="stalled-failed",
         ),
         pytest.param(
             SEEN, Output(FILE, ["Error: it broke"]), 1.5, Status.RUNNING, id="an-error-while-it-writes-is-not-its-end"
@@ -63,6 +89,36 @@ def test_judged(spawn: Spawn, output: Output, minutes: float, status: Status):
     found = judge(spawn, output, at(minutes), LIMITS)
     assert found.status is status
     assert judge(found, output, at(minutes), LIMITS) == found, "the same look changes nothing more"
+
+
+def test_what_is_wrong_with_its_output_is_said_at_once_and_when_it_is_stalled():
+    for output in (Output(None, problem="it is not a regular file"), NO_FILE):
+        running = judge(SPAWN, output, at(1), LIMITS)
+        stalled = judge(running, output, at(16), LIMITS)
+        assert (running.status, output.problem in running.reason) == (Status.RUNNING, True)
+        assert (output.problem or "no output file") in stalled.reason
+
+
+def test_an_error_counts_before_it_would_be_stalled_however_short_that_is():
+    short = Limits(stalled=12, abandoned=24)
+    broken = Output(FILE, ["Error: boom"])
+    assert judge(SEEN, broken, at(1 + 5 / 60), short).status is Status.RUNNING
+    assert judge(SEEN, broken, at(1 + 7 / 60), short).status is Status.FAILED
+    assert LIMITS.resting == 60
+
+
+@pytest.mark.parametrize(
+    ("spawn", "minutes", "settled"),
+    [
+        (SEEN, 99, False),
+        (replace(SEEN, status=Status.FAILED, is_hint=True), 31, False),
+        (replace(SEEN, status=Status.FAILED, is_hint=True), 31.1, True),
+        (replace(SEEN, status=Status.FAILED), 1, True),
+        (replace(SEEN, status=Status.ABANDONED), 1, True),
+    ],
+)
+def test_what_is_looked_at_no_more(spawn: Spawn, minutes: float, settled: bool):
+    assert is_settled(spawn, at(minutes), LIMITS) is settled
 
 
 @pytest.mark.parametrize(
