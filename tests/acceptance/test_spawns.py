@@ -24,7 +24,7 @@ class Yard:
         for one in self.folders.values():
             one.mkdir()
 
-    def up(self, **spawns: str) -> None:
+    def up(self, **spawns: Any) -> None:
         projects = {name: {"path": str(path), "agent": "plain"} for name, path in self.folders.items()}
         sessions = {"tmuxSocket": "nobody-is-there", "checkEvery": "300ms", "projects": projects, "spawns": spawns}
         self.argus.write(yaml.safe_dump({"server": {"port": 0}, "sessions": sessions}))
@@ -125,3 +125,35 @@ def test_one_that_failed_by_its_output_stays_failed_when_others_are_given_up(yar
     assert [one["status"] for one in changes] == ["failed"], "told once"
     # The writer's own word outranks what was read.
     assert yard.argus.cli("spawns", "done", str(yard.spawn("broken")["id"])).code == 0
+
+
+def test_only_what_lies_where_outputs_may_lie_is_read(yard: Yard) -> None:
+    yard.up(**QUICK)
+    shop, barn = yard.folders["shop"], yard.folders["barn"]
+    (shop / "etc.log").symlink_to("/etc/hostname")
+    for wrong in ("/etc/hostname", f"{shop}/../../../../../../../../etc/hostname", barn / "its.log", shop / "etc.log"):
+        refused = yard.add("shop", "out", wrong)
+        assert (refused.status, refused.error["code"]) == (400, "INVALID_REQUEST"), wrong
+    (shop / "logs").mkdir()
+    inside = yard.add("shop", "inside", shop / "logs" / ".." / "logs" / "mine.log")
+    assert (inside.status, inside.json["output_file"]) == (201, str(shop / "logs/mine.log"))
+    assert yard.add("shop", "of a task", "/tmp/claude-0/-work-shop/tasks/a1.output").status == 201
+    # What becomes a link that leads out is not followed then.
+    (shop / "logs/mine.log").symlink_to("/etc/hostname")
+    assert "outside" in yard.becomes("inside", "stalled")["reason"]
+
+
+def test_further_folders_for_outputs_are_named_in_the_configuration(yard: Yard) -> None:
+    yard.up(outputs=["/opt/logs"])
+    assert yard.add("shop", "there", "/opt/logs/a.log").status == 201
+    assert yard.add("shop", "elsewhere", "/opt/other/a.log").status == 400
+
+
+def test_a_spawn_of_a_project_that_nobody_knows_is_taken_with_a_warning(yard: Yard) -> None:
+    yard.up()
+    said = yard.argus.cli("spawns", "add", "shpo", "T-1")
+    assert said.code == 0
+    assert all(name in said.stdout for name in ("shpo", "barn", "shop"))
+    assert "shpo" in yard.spawn("T-1")["warning"]
+    assert "there is no session" in yard.argus.cli("spawns", "list").stdout
+    assert yard.argus.cli("spawns", "add", "shop", "T-2", "--json").json["warning"] == ""

@@ -15,6 +15,7 @@ from argus.core.autonomy import Level
 from argus.core.clock import stamp
 from argus.sessions.keeper import Sessions
 from argus.sessions.model import Activity, ContextReading, Source
+from argus.sessions.outputs import Reach
 from argus.sessions.session import Place
 from argus.sessions.settings import Sessions as Settings
 from argus.sessions.signals import Sign
@@ -238,8 +239,11 @@ class World:
         found = self.documents.get(path)
         return Leaf(1, found.size, found.modified) if found else None
 
-    async def output(self, path: str) -> Output:
+    async def output(self, path: str, reach: Reach) -> Output:
         return Output(None)
+
+    async def settle(self, path: str, reach: Reach) -> str:
+        return path
 
 
 async def play(loop: asyncio.AbstractEventLoop, seed: int, *, agents: int, hours: float, troubles: bool) -> World:

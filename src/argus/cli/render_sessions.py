@@ -54,7 +54,11 @@ def _spawns(answer: dict[str, Any]) -> Shown:
         return Shown("no spawns")
     head = ["ID", "PROJECT", "TASK", "STATUS", "BEGAN", "NOTES"]
     rows = [
-        [str(one["id"]), *(first_line(one[key]) for key in ("project", "task_id", "status", "spawn_time", "reason"))]
+        [
+            str(one["id"]),
+            *(first_line(one[key]) for key in ("project", "task_id", "status", "spawn_time")),
+            "; ".join(first_line(one[key]) for key in ("reason", "warning") if one[key]),
+        ]
         for one in answer["spawns"]
     ]
     lines = [table([head, *rows], coloured=3)]
@@ -67,7 +71,8 @@ def _spawns(answer: dict[str, Any]) -> Shown:
 
 
 def _spawn(one: dict[str, Any]) -> Shown:
-    return Shown(f"spawn {one['id']} ({first_line(one['task_id'])}) of {clean(one['project'])}: {one['status']}")
+    said = f"spawn {one['id']} ({first_line(one['task_id'])}) of {clean(one['project'])}: {one['status']}"
+    return Shown(f"{said}\nbut {clean(one['warning'])}" if one["warning"] else said)
 
 
 def _audit(answer: dict[str, Any]) -> Shown:

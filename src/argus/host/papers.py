@@ -6,12 +6,17 @@ import asyncio
 import concurrent.futures
 import os
 import stat
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeVar
 
+from argus.host import transcript_places
+
 T = TypeVar("T")
+Problem = Callable[[str], str]
+"""Why a file with this real path is not to be read; empty if it may be."""
 _DEADLINE = 2.0
 _THREADS = 2
 _TAIL = 64 * 1024
@@ -56,9 +61,13 @@ class Papers:
     async def sheet(self, project: str, path: str) -> Sheet | None:
         return await self._do(lambda: _sheet(project, path))
 
-    async def tail(self, path: str, lines: int) -> Tail | None:
+    async def tail(self, path: str, lines: int, problem: Problem) -> Tail | None:
         """Of a file that grows. None: there is none. Raises Unusable."""
-        return await self._do(lambda: _tail(path, lines))
+        return await self._do(lambda: _tail(path, lines, problem))
+
+    async def real(self, path: str) -> tuple[str, str]:
+        """Where a file is, by its folder's real path; and where it leads: its last name may be a link, and change."""
+        return await self._do(lambda: _real(path))
 
     async def _do(self, work: Callable[[], T]) -> T:
         doing = asyncio.get_running_loop().run_in_executor(self._threads, work)
@@ -68,7 +77,7 @@ class Papers:
             doing.add_done_callback(lambda done: done.cancelled() or done.exception())
             raise Hangs(f"the disk did not answer within {_DEADLINE:g} s") from None
         except (OSError, ValueError) as error:
-            raise Unusable(str(error)) from None
+            raise Unusable(getattr(error, "strerror", None) or str(error)) from None
 
 
 def _choose(project: str, folder: str, wall: float) -> str:
@@ -120,17 +129,45 @@ def _stay_inside(project: str, folder: str) -> None:
         raise Unusable(f"{folder} leads out of {project}")
 
 
-def _tail(path: str, lines: int) -> Tail | None:
+def _real(path: str) -> tuple[str, str]:
+    folder, name = os.path.split(path)
+    return os.path.join(os.path.realpath(folder), name), os.path.realpath(path)
+
+
+def _tail(path: str, lines: int, problem: Problem) -> Tail | None:
+    real = os.path.realpath(path)
+    _refuse(problem(real))
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+        handle = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY | os.O_NOFOLLOW)
     except FileNotFoundError:
         return None
-    with os.fdopen(handle, "rb") as file:
+    try:
         found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode):
-            raise Unusable("it is not a regular file")
+        _refuse("" if stat.S_ISREG(found.st_mode) else "it is not a regular file")
+        _refuse(problem(_opened(handle, real)))
         start = max(0, found.st_size - _TAIL)
-        file.seek(start)
-        read = file.read(_TAIL).decode("utf-8", "replace")
+        read = os.pread(handle, _TAIL, start).decode("utf-8", "replace")
+    finally:
+        os.close(handle)
     rows = read.splitlines()[1 if start else 0 :]
     return Tail(found.st_ino, found.st_size, found.st_mtime, tuple(row[:2000] for row in rows[-lines:]))
+
+
+def _opened(handle: int, path: str) -> str:
+    """What was really opened: a folder on the way could have become a link in that moment."""
+    try:
+        return os.readlink(f"/proc/self/fd/{handle}").removesuffix(" (deleted)")
+    except OSError:
+        return path  # no Linux; what was seen just before has to do
+
+
+def _refuse(problem: str) -> None:
+    if problem:
+        raise Unusable(problem)
+
+
+def shared_folders(env: Mapping[str, str]) -> tuple[str, ...]:
+    """Where programs keep logs for everybody: temporary files, and agents' own transcripts, which their outputs are."""
+    named = [env.get("TMPDIR", ""), tempfile.gettempdir(), "/tmp", "/var/tmp"]  # noqa: S108
+    kept = [str(transcript_places.folder(kind, env)) for kind in ("claude", "codex")]
+    return tuple(dict.fromkeys(os.path.realpath(one) for one in (*named, *kept) if os.path.isabs(one)))

@@ -23,13 +23,18 @@ def owns(house: House, project: str, folder: str | None) -> bool:
     caller = house.caller
     if caller.role is Role.ROOT:
         return True
-    own = os.path.realpath(caller.project) if caller.role is Role.AGENT and caller.project else ""
-    if not own:
+    own = own_folder(house)
+    if caller.role is not Role.AGENT or not own:
         return False
     if folder is None:
         return os.path.basename(own) == project
     asked = os.path.realpath(folder) if folder else ""
     return asked == own or asked.startswith(own.rstrip("/") + "/")
+
+
+def own_folder(house: House) -> str:
+    """In which the agent that asks works; empty: it is nobody's."""
+    return os.path.realpath(house.caller.project) if house.caller.project else ""
 
 
 def folder_of(house: House, project: str) -> str | None:

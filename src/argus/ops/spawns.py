@@ -12,7 +12,7 @@ from argus.core.errors import ArgusError, Code
 from argus.ops.caller import Role, Scope
 from argus.ops.house import House
 from argus.ops.operation import operation
-from argus.ops.owning import folder_of, owns
+from argus.ops.owning import folder_of, own_folder, owns
 from argus.ops.sessions import PROJECT
 from argus.ops.snake import IS_NUMBER, SnakeAnswer, SnakeAsk
 from argus.sessions.spawning import Rate
@@ -70,6 +70,7 @@ class SpawnView(SnakeAnswer):
     exit_code: int | None
     error: str
     ended: str | None
+    warning: str = Field(description="Why nobody would be told of it; empty: its session is")
 
 
 class RateView(SnakeAnswer):
@@ -127,7 +128,16 @@ def _view(house: House, one: Spawn) -> SpawnView:
         exit_code=one.exit_code,
         error=house.clean(one.error),
         ended=rfc3339(one.ended) if one.ended is not None else None,
+        warning=_warning(house, one.project) if one.status.goes_on else "",
     )
+
+
+def _warning(house: House, project: str) -> str:
+    """Work may be given away before its session is known, so it is taken. A name that was misspelt looks the same."""
+    if folder_of(house, project) is not None:
+        return ""
+    known = ", ".join(one.session.project for one in house.sessions.all) or "none"
+    return f"there is no session of a project {project!r} that could be told of it; there are: {known}"
 
 
 def _rate(one: Rate) -> RateView:
@@ -187,6 +197,7 @@ async def add(house: House, ask: SpawnedAsk) -> SpawnView:
         description=ask.description,
         output_file=ask.output_file,
         by=house.by,
+        folder=own_folder(house),
     )
     return _view(house, made)
 

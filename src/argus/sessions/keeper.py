@@ -52,7 +52,12 @@ class Sessions:
         self._news = asyncio.Event()
         self._handing = Handing(tools, self._put, lambda project: self._all[project].signs)
         self._prompting = Prompting(tools)
-        self.spawns = Spawning(tools, lambda: self.settings.spawns, lambda: self.settings.check_every)
+        self.spawns = Spawning(
+            tools,
+            lambda: self.settings.spawns,
+            lambda: self.settings.check_every,
+            lambda: {name: one.session.place.folder for name, one in self._all.items()},
+        )
         self.ear = Ear(tools.clock)
         self._taken_out: dict[str, Watched] = {}
         """Of argus.yaml, by a reload."""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
+
 from argus.core.errors import ArgusError, Code
-from argus.host.papers import Hangs, Papers, Unusable
+from argus.host.papers import Hangs, Papers, Unusable, shared_folders
+from argus.sessions.outputs import Reach
 from argus.sessions.session import Place
 from argus.sessions.spawns import LINES, Mark, Output
 from argus.sessions.tools import Leaf
@@ -27,9 +31,22 @@ class Paperwork:
             return None  # a disk that hangs: it is waited for, as long as anything is
         return Leaf(found.inode, found.size, found.modified, found.problem) if found else None
 
-    async def output(self, path: str) -> Output:
+    async def output(self, path: str, reach: Reach) -> Output:
         try:
-            found = await self._papers.tail(path, LINES)
+            found = await self._papers.tail(path, LINES, self._shared(reach).problem)
         except Unusable as unusable:
             return Output(None, problem=str(unusable), is_passing=isinstance(unusable, Hangs))
         return Output(Mark(found.inode, found.size, found.modified), found.lines) if found else Output(None)
+
+    async def settle(self, path: str, reach: Reach) -> str:
+        try:
+            settled, real = await self._papers.real(path)
+        except Unusable as unusable:
+            raise ArgusError(Code.INVALID_REQUEST, f"{path} cannot be used: {unusable}", output_file=path) from None
+        problem = self._shared(reach).problem(real)
+        if problem:
+            raise ArgusError(Code.INVALID_REQUEST, f"output_file {path} is not taken: {problem}", output_file=path)
+        return settled
+
+    def _shared(self, reach: Reach) -> Reach:
+        return replace(reach, shared=(*shared_folders(os.environ), *map(os.path.realpath, reach.shared)))

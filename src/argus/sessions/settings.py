@@ -36,6 +36,13 @@ def _pattern(value: Any) -> Any:
     return value
 
 
+def _folder(path: str) -> str:
+    if not os.path.isabs(os.path.expanduser(path)) or not path.isprintable():
+        raise ValueError("a folder is named in full: from / or ~")
+    return path
+
+
+Folder = Annotated[str, AfterValidator(_folder)]
 ProjectName = Annotated[str, AfterValidator(_project)]
 TmuxName = Annotated[str, AfterValidator(_tmux)]
 
@@ -82,6 +89,10 @@ class HandoffSettings(Section):
 class SpawnSettings(Section):
     stalled_after: PositiveDuration = lasting("15m", "Without output for longer, a spawn is stalled.")
     abandoned_after: PositiveDuration = lasting("30m", "Without output for longer, it is given up.")
+    outputs: list[Folder] = Field(
+        default_factory=list,
+        description="Further folders in which outputs may lie, besides the project's and those for temporary files.",
+    )
 
     @model_validator(mode="after")
     def _in_order(self) -> SpawnSettings:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ from argus.core.clock import Stamp, stamp
 from argus.core.errors import ArgusError, Code
 from argus.sessions import reports
 from argus.sessions import spawns as judging
+from argus.sessions.outputs import Reach
 from argus.sessions.settings import SpawnSettings
 from argus.sessions.spawns import Limits, Spawn, Status
 from argus.sessions.tools import Answer, Tools
@@ -41,8 +43,16 @@ class Rate:
 
 
 class Spawning:
-    def __init__(self, tools: Tools, settings: Callable[[], SpawnSettings], every: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        tools: Tools,
+        settings: Callable[[], SpawnSettings],
+        every: Callable[[], float],
+        folders: Callable[[], Mapping[str, str]],
+    ) -> None:
+        """`folders`: where each project's session works, by the project's name."""
         self._tools = tools
+        self._folders = folders
         self._settings = settings
         self._every = every
         self._live: dict[int, Spawn] = {}
@@ -69,6 +79,12 @@ class Spawning:
         settings = self._settings()
         return Limits(settings.stalled_after, settings.abandoned_after)
 
+    def _reach(self, project: str, folder: str) -> Reach:
+        """`folder`: the project's, where no session tells it."""
+        folders = dict(self._folders())
+        own = folders.pop(project, "") or folder
+        return Reach(own, [*folders.values()], [os.path.expanduser(one) for one in self._settings().outputs])
+
     def runs_for(self, project: str) -> bool:
         return any(one.project == project and one.status.goes_on for one in self._live.values())
 
@@ -89,8 +105,19 @@ class Spawning:
         raise ArgusError(Code.NOT_FOUND, f"there is no spawn {id}", spawn=id)
 
     async def add(
-        self, project: str, task_id: str, *, task_type: str, description: str, output_file: str, by: str
+        self,
+        project: str,
+        task_id: str,
+        *,
+        task_type: str,
+        description: str,
+        output_file: str,
+        by: str,
+        folder: str = "",
     ) -> Spawn:
+        """`folder`: in which whoever asks works, where it is known."""
+        if output_file:
+            output_file = await self._tools.files.settle(output_file, self._reach(project, folder))
         same = next((one for one in self._live.values() if (one.project, one.task_id) == (project, task_id)), None)
         if same is not None and same.status.goes_on:
             message = f"{task_id!r} of {project} runs already as spawn {same.id}"
@@ -103,7 +130,7 @@ class Spawning:
         )
         # One row for each task of a project: begun again, it is the same one, from the start.
         id = before.id if before else self._last + 1
-        spawn = Spawn(id, project, task_id, now, now, task_type, description, output_file)
+        spawn = Spawn(id, project, task_id, now, now, task_type, description, output_file, folder=folder)
         await self._keep(spawn, reports.spawn("spawn_registered", spawn, by=by), certain=True)
         self._last = max(self._last, id)
         self.news.set()
@@ -159,7 +186,9 @@ class Spawning:
         self._live = {id: one for id, one in self._live.items() if not judging.is_settled(one, moment, self.limits)}
 
     async def _judge(self, one: Spawn) -> None:
-        output = await self._tools.files.output(one.output_file) if one.output_file else judging.Output(None)
+        output = judging.Output(None)
+        if one.output_file:
+            output = await self._tools.files.output(one.output_file, self._reach(one.project, one.folder))
         if self._live.get(one.id) is not one:
             return  # somebody said meanwhile what became of it
         now = stamp(self._tools.clock)

@@ -61,6 +61,8 @@ class Spawn:
     ended: float | None = None
     is_hint: bool = False
     """Failed by what its output says: more output takes that back."""
+    folder: str = ""
+    """In which the agent that registered it works; empty: a person did."""
 
 
 @dataclass(frozen=True, slots=True)

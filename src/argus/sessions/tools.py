@@ -8,6 +8,7 @@ from typing import Protocol
 
 from argus.core.autonomy import Level
 from argus.core.clock import Clock
+from argus.sessions.outputs import Reach
 from argus.sessions.session import Place
 from argus.sessions.signals import Sign
 from argus.sessions.spawns import Output
@@ -83,8 +84,12 @@ class Files(Protocol):
 
     async def leaf(self, place: Place, path: str) -> Leaf | None: ...
 
-    async def output(self, path: str) -> Output:
+    async def output(self, path: str, reach: Reach) -> Output:
         """A spawn's output file and its last lines."""
+        ...
+
+    async def settle(self, path: str, reach: Reach) -> str:
+        """Where a spawn's output will be looked for; refuses one that may not be read."""
         ...
 
 
