@@ -105,11 +105,31 @@ def test_a_file_that_was_not_there_is_gone_again_and_a_link_stays_one(argus: Arg
     assert (path.is_symlink(), real.read_text()) == (True, "{}\n")
 
 
-@pytest.mark.parametrize("text", ['{"model": "x"} // mine\n', "[]", '{"a": 1, "a": 2}'])
+@pytest.mark.parametrize(
+    "raw",
+    [b'{"env":{"X":"\\ud83d"},"model":"opus"}', b'\xef\xbb\xbf{"model": "opus"}\r\n', b'{"a": 0.10, "b": 1E5}'],
+    ids=["half-of-a-pair", "with-a-mark", "odd-numbers"],
+)
+def test_settings_that_are_hard_to_keep_come_back_byte_for_byte(argus: Argus, settings: Path, raw: bytes) -> None:
+    settings.write_bytes(raw)
+    argus.up()
+    said = installed(argus)
+    assert (said["changed"], "Stop" in said["events"]) == (True, True)
+    made = json.loads(settings.read_bytes().decode("utf-8-sig"))
+    assert {name: made[name] for name in made if name not in ("hooks", "statusLine")} == json.loads(
+        raw.decode("utf-8-sig")
+    )
+    assert argus.cli("hooks", "uninstall", "--json").json["restored"] is True
+    assert settings.read_bytes() == raw
+
+
+@pytest.mark.parametrize("text", ['{"model": "x"} // mine\n', "[]", '{"a": 1, "a": 2}', '{"a": NaN}', '{"b":1e400}'])
 def test_settings_that_cannot_be_edited_are_left_alone(argus: Argus, settings: Path, text: str) -> None:
     settings.write_text(text)
     ran = argus.cli("hooks", "install", "--json")
     assert (ran.code, ran.json["error"]["code"]) == (2, "CONFIG_INVALID")
+    assert str(settings) in ran.json["error"]["message"]
+    assert ran.json["error"]["suggestedActions"] == ["fix_settings", "use_other_settings"]
     assert settings.read_text() == text
     assert argus.find() is None, "nothing was started for it"
 

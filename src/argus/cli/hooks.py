@@ -72,7 +72,7 @@ def install(agent: str, settings: str | None, as_json: bool) -> None:
     before, after = file.change(edit)
     assert after is not None
     changed = before != after
-    said = {"agent": agent, "file": name, "changed": changed, "url": reporter.url, **_what(agent, after)}
+    said = {"agent": agent, "file": name, "changed": changed, "url": reporter.url, **_what(agent, after, name)}
     if as_json:
         click.echo(json.dumps(said))
         return
@@ -152,7 +152,7 @@ def _edited(agent: str, raw: bytes, reporter: Reporter | None, file: str) -> byt
         return codex.with_ours(raw, reporter, file) if reporter else codex.without_ours(raw, file)
     settings = claude.parse(raw, file)
     made = claude.with_ours(settings, reporter) if reporter else claude.without_ours(settings)
-    return raw if made == settings and raw else claude.render(made, raw)
+    return raw if made == settings and raw else claude.written(made, raw, file)
 
 
 def _original(agent: str, before: bytes | None, first: Kept | None, file: str) -> bytes | None:
@@ -176,7 +176,7 @@ def _stripped(agent: str, raw: bytes, first: Kept | None, file: str) -> bytes:
     if agent == codex.AGENT:
         return codex.without_ours(raw, file)
     earlier = claude.parse(first.before, file) if first else None
-    return claude.render(claude.without_ours(claude.parse(raw, file), earlier), raw)
+    return claude.written(claude.without_ours(claude.parse(raw, file), earlier), raw, file)
 
 
 def _has_ours(agent: str, raw: bytes, file: str) -> bool:
@@ -186,10 +186,10 @@ def _has_ours(agent: str, raw: bytes, file: str) -> bool:
     return bool(claude.installed(settings)) or claude.status_line(settings) in ("ours", "wrapped")
 
 
-def _what(agent: str, raw: bytes) -> dict[str, Any]:
+def _what(agent: str, raw: bytes, file: str) -> dict[str, Any]:
     if agent == codex.AGENT:
         return {"events": ["agent-turn-complete"], "statusLine": "none"}
-    settings = claude.parse(raw, "")
+    settings = claude.parse(raw, file)
     return {"events": sorted(claude.installed(settings)), "statusLine": claude.status_line(settings)}
 
 

@@ -108,12 +108,42 @@ def test_whatever_was_there_comes_back(other: Any, hooks: dict[str, Any], comman
         b'{"hooks": []}',
         b'{"hooks": {"Stop": 1}}',
         b"{",
+        b'{"a": NaN}',
+        b'{"a": -Infinity}',
+        b'{"a": 1e400}',
     ],
 )
 def test_what_cannot_be_written_back_as_it_was_is_refused(raw: bytes) -> None:
     with pytest.raises(ArgusError) as refused:
         claude.parse(raw, "settings.json")
     assert refused.value.code is Code.CONFIG_INVALID
+    assert "settings.json" in refused.value.message
+    assert refused.value.actions == ("fix_settings", "use_other_settings")
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b'{"env":{"X":"\\ud83d"},"model":"opus"}',
+        b'\xef\xbb\xbf{\n  "model": "opus"\n}\n',
+        b"\xef\xbb\xbf",
+        b'{"a": 123456789012345678901234567890, "b": -0.0, "c": 1e22}',
+        '{"é": "\U0001f600 \\u2028"}'.encode(),
+    ],
+)
+def test_what_is_hard_to_keep_is_kept(raw: bytes) -> None:
+    settings = claude.parse(raw, "f")
+    made = claude.written(claude.with_ours(settings, REPORTER), raw, "f")
+    assert made.startswith(b"\xef\xbb\xbf") is raw.startswith(b"\xef\xbb\xbf")
+    json.loads(made.decode("utf-8-sig"))
+    assert claude.without_ours(claude.parse(made, "f")) == settings
+
+
+def test_what_would_not_say_the_same_is_not_written() -> None:
+    for settings in ({"a": float("inf")}, {"a": (1, 2)}, {1: "a"}):
+        with pytest.raises(ArgusError) as refused:
+            claude.written(settings, b"{}", "settings.json")  # type: ignore[arg-type]
+        assert refused.value.code is Code.CONFIG_INVALID
 
 
 @pytest.mark.parametrize("indent", [2, 4, "\t", None])

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 import re
 from typing import Any, TypeGuard
 
+from argus.cli.hooking.refusing import refused
 from argus.cli.hooking.reporter import MARK, Reporter
-from argus.core.errors import ArgusError, Code
+from argus.core.errors import ArgusError
 
 AGENT = "claude"
 EVENTS = (
@@ -27,19 +29,25 @@ _TAIL = f" exit 0 # {MARK}"
 _WRAPS = " printf '%s\\n' \"$i\" | { : " + MARK + "\n"
 _WRAPPED = "\n}"
 
+_BOM = "\ufeff"
+_HALF = re.compile("[\ud800-\udfff]")
+
 Settings = dict[str, Any]
 
 
 def parse(raw: bytes, file: str) -> Settings:
     """Refuses what could not be written back as it was."""
     try:
-        found = json.loads(raw.decode("utf-8") if raw.strip() else "{}", object_pairs_hook=_once)
+        text = raw.decode("utf-8").removeprefix(_BOM)
+        found = json.loads(
+            text if text.strip() else "{}", object_pairs_hook=_once, parse_float=_finite, parse_constant=_no_number
+        )
     except (ValueError, RecursionError) as error:
-        hint = "Comments are not JSON. Nothing was changed."
-        raise ArgusError(Code.CONFIG_INVALID, f"{file} is not JSON: {error}", file=file, hint=hint) from None
+        hint = "Comments are not JSON." if b"//" in raw or b"/*" in raw else ""
+        raise refused(f"{file} is not JSON that can be kept as it is: {error}", file, hint=hint) from None
     hooks = found.get("hooks", {}) if isinstance(found, dict) else None
     if not isinstance(hooks, dict) or not all(isinstance(groups, list) for groups in hooks.values()):
-        raise ArgusError(Code.CONFIG_INVALID, f"{file} has hooks of a shape that is not known", file=file)
+        raise refused(f"{file} has hooks of a shape that is not known", file)
     return dict(found)
 
 
@@ -50,15 +58,42 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"the number {text[:40]} is too large")
+    return number
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(f"{text} is no number in JSON")
+
+
+def written(settings: Settings, like: bytes, file: str) -> bytes:
+    """The whole file. Read again before anybody writes it: what says something else than it should is refused."""
+    try:
+        made = render(settings, like)
+        if parse(made, file) == settings:
+            return made
+    except (ArgusError, RecursionError, ValueError):
+        pass  # for whatever reason: it could not be read again
+    raise refused(f"{file} cannot be edited without changing something else in it", file)
+
+
 def render(settings: Settings, like: bytes) -> bytes:
-    """As the file was written before: its indentation, its last line."""
+    """As the file was written before: its mark, its indentation, its last line."""
     text = like.decode("utf-8", "replace")
+    mark = _BOM if text.startswith(_BOM) else ""
+    text = text.removeprefix(_BOM)
     found = re.search(r"^([ \t]+)\"", text, re.M)
     indent: str | int | None = found[1] if found else None if text.strip() and "\n" not in text.strip() else 2
     if indent is None and not json.loads(text or "{}"):
         indent = 2
     end = "\n" if text.endswith("\n") or not text.strip() else ""
-    return (json.dumps(settings, indent=indent, ensure_ascii=False) + end).encode("utf-8", "surrogatepass")
+    made = json.dumps(settings, indent=indent, ensure_ascii=False, allow_nan=False)
+    # Half of a pair, as programs write who cut a text in two: no encoding has it, an escape does.
+    made = _HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", made)
+    return f"{mark}{made}{end}".encode()
 
 
 def with_ours(settings: Settings, reporter: Reporter) -> Settings:

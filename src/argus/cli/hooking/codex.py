@@ -11,8 +11,8 @@ import shlex
 import tomllib
 from typing import Any
 
+from argus.cli.hooking.refusing import refused
 from argus.cli.hooking.reporter import MARK, Reporter
-from argus.core.errors import ArgusError, Code
 
 AGENT = "codex"
 _BEGIN = f"# {MARK}: begin. `argus hooks uninstall --agent codex` takes this away."
@@ -25,7 +25,7 @@ def parse(raw: bytes, file: str) -> dict[str, Any]:
     try:
         return tomllib.loads(raw.decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise ArgusError(Code.CONFIG_INVALID, f"{file} is not TOML: {error}", file=file) from None
+        raise refused(f"{file} is not TOML: {error}", file) from None
 
 
 def with_ours(raw: bytes, reporter: Reporter, file: str) -> bytes:
@@ -33,7 +33,7 @@ def with_ours(raw: bytes, reporter: Reporter, file: str) -> bytes:
     theirs = parse(clean, file).get("notify")
     lines = clean.decode("utf-8").splitlines(keepends=True)
     if theirs is not None and not (isinstance(theirs, list) and theirs and all(isinstance(one, str) for one in theirs)):
-        raise ArgusError(Code.CONFIG_INVALID, f"notify in {file} is not a list of words", file=file)
+        raise refused(f"notify in {file} is not a list of words", file)
     begin, end = _span(lines, file) if theirs is not None else (0, 0)
     argv = _wrapping(theirs, reporter) if theirs else reporter.argv(AGENT)
     kept = "".join(f"# {MARK}: was {line}" for line in lines[begin:end])
@@ -76,10 +76,10 @@ def _span(lines: list[str], file: str) -> tuple[int, int]:
             except tomllib.TOMLDecodeError:
                 continue
             return begin, end
-    raise ArgusError(Code.CONFIG_INVALID, f"notify stands in {file} in a way that cannot be edited", file=file)
+    raise refused(f"notify stands in {file} in a way that cannot be edited", file)
 
 
 def _check(made: bytes, wanted: dict[str, Any], file: str) -> None:
     """That it says what it said before, and our line: text was edited, not TOML."""
     if parse(made, file) != wanted:
-        raise ArgusError(Code.CONFIG_INVALID, f"{file} cannot be edited without changing something else", file=file)
+        raise refused(f"{file} cannot be edited without changing something else", file)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from argus.cli.hooking.refusing import refused
 from argus.core.errors import ArgusError, Code
 from argus.host.files import write_private
 
@@ -99,7 +100,7 @@ class Target:
                 beside.unlink()
 
     def _unusable(self, why: str) -> ArgusError:
-        return ArgusError(Code.INVALID_REQUEST, f"{self.path} cannot be used: {why}", file=str(self.path))
+        return refused(f"{self.path} cannot be used: {why}", str(self.path), code=Code.INVALID_REQUEST)
 
     # What it was.
 

@@ -1,0 +1,17 @@
+"""Settings of somebody else's program that are left alone, and what to do then."""
+
+from __future__ import annotations
+
+from argus.core.errors import ArgusError, Code
+
+_ACTIONS = {
+    Code.CONFIG_INVALID: ("fix_settings", "use_other_settings"),
+    Code.INVALID_REQUEST: ("use_other_settings", "check_path"),
+}
+
+
+def refused(message: str, file: str, *, code: Code = Code.CONFIG_INVALID, hint: str = "") -> ArgusError:
+    """About this file, and not about argus.yaml, which the same codes are about elsewhere."""
+    error = ArgusError(code, message, file=file, hint=" ".join(filter(None, (hint, "Nothing was changed."))))
+    error.actions = _ACTIONS[code]
+    return error
