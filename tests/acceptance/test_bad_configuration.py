@@ -43,6 +43,11 @@ _CASES: dict[str, tuple[str, list[tuple[str, int]]]] = {
     "no-unit-in-text": (services(_SERVICE + ", timeout: '5'}"), [("health.services[0].timeout", 4)]),
     "interval-0": (services(_SERVICE + ", interval: 0s}"), [("health.services[0].interval", 4)]),
     "negative-interval": (services(_SERVICE + ", interval: -5s}"), [("health.services[0].interval", 4)]),
+    "handoffs-out-of-the-project": (
+        "sessions:\n  projects:\n    a: {path: /work/a, handoffs: ../out}\n    b: {path: /work/b, handoffs: /etc}\n"
+        '    c: {path: /work/c, handoffs: ~/x}\n    d: {path: /work/d, handoffs: "a\\nb"}\n',
+        [(f"sessions.projects.{name}.handoffs", line) for line, name in enumerate("abcd", 3)],
+    ),
     "no-type": (services("    - {name: web}"), [("health.services[0]", 4)]),
     "unknown-type": (services("    - {name: web, type: gopher}"), [("health.services[0]", 4)]),
     "an-option-as-a-name": (services("    - {name: -f, type: tcp, port: 1}"), [("health.services[0].name", 4)]),

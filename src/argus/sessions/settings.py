@@ -6,7 +6,7 @@ import os
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
 from argus.schema import Duration, PositiveDuration, Section, lasting
 
@@ -42,6 +42,21 @@ def _folder(path: str) -> str:
     return path
 
 
+def handoffs_problem(folder: str, handoffs: str) -> str:
+    """Why documents cannot lie there; empty if they can. Links change: they are looked at whenever one is asked for."""
+    if not handoffs.isprintable():
+        return "a path that is typed into a terminal has no line breaks and no control characters"
+    if handoffs.startswith("~"):
+        return "it is read from the project's path, and `~` would be a folder of that name there"
+    if not folder:
+        return ""
+    tops = {os.path.normpath(folder), os.path.realpath(folder)}
+    asked = os.path.normpath(os.path.join(folder, handoffs))
+    if not any(asked == top or asked.startswith(top.rstrip("/") + "/") for top in tops):
+        return f"it leads out of the project's folder {folder}"
+    return ""
+
+
 Folder = Annotated[str, AfterValidator(_folder)]
 ProjectName = Annotated[str, AfterValidator(_project)]
 TmuxName = Annotated[str, AfterValidator(_tmux)]
@@ -65,6 +80,14 @@ class Project(Section):
     resume_after_limit: bool = Field(
         default=True, strict=True, description="Whether it goes on by itself once a rate limit is over."
     )
+
+    @field_validator("handoffs")
+    @classmethod
+    def _stays_inside(cls, handoffs: str, info: ValidationInfo) -> str:
+        problem = handoffs_problem(os.path.abspath(os.path.expanduser(info.data.get("path", "/"))), handoffs)
+        if problem:
+            raise ValueError(problem)
+        return handoffs
 
     @property
     def folder(self) -> str:
