@@ -157,3 +157,25 @@ def test_a_spawn_of_a_project_that_nobody_knows_is_taken_with_a_warning(yard: Ya
     assert "shpo" in yard.spawn("T-1")["warning"]
     assert "there is no session" in yard.argus.cli("spawns", "list").stdout
     assert yard.argus.cli("spawns", "add", "shop", "T-2", "--json").json["warning"] == ""
+
+
+def test_what_is_wrong_with_a_path_or_a_number_is_said_with_a_next_step(yard: Yard) -> None:
+    yard.up()
+    cli = yard.argus.cli
+    gone = cli("spawns", "done", "999", "--json").json["error"]
+    assert (gone["code"], gone["suggestedActions"]) == ("NOT_FOUND", ["list_spawns"])
+    nobody = cli("sessions", "handoff", "nobody", "--json").json["error"]
+    assert (nobody["code"], nobody["suggestedActions"]) == ("NOT_FOUND", ["list_sessions", "check_name"])
+    (yard.argus.folder / "mine").mkdir()
+    made_here = cli("sessions", "add", "mine", "--path", "mine", "--json")
+    assert (made_here.code, made_here.json["path"]) == (0, str((yard.argus.folder / "mine").resolve()))
+    for wrong in (
+        {"project": "mine", "path": "mine"},
+        {"project": "mine", "path": "/not-there"},
+        {"project": "mine", "path": str(yard.folders["shop"]), "handoffs": "../out"},
+        {"project": "mine", "path": str(yard.folders["shop"]), "handoffs": "a\nb"},
+    ):
+        refused = yard.argus.rest("POST", "/api/sessions", wrong)
+        assert (refused.status, refused.error["code"]) == (400, "INVALID_REQUEST"), wrong
+        assert "^" not in refused.error["message"], "a sentence, not an expression"
+    assert yard.argus.rest("POST", "/api/sessions", {"project": "afar", "session_type": "sdk"}).status == 201

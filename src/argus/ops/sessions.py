@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from typing import Annotated, Any, Literal
 
@@ -14,15 +15,13 @@ from argus.ops.house import House
 from argus.ops.operation import operation
 from argus.ops.owning import folder_of, require_own
 from argus.ops.services import Nothing
-from argus.ops.snake import IS_NUMBER, SnakeAnswer, SnakeAsk
+from argus.ops.snake import IS_NUMBER, FullPath, SnakeAnswer, SnakeAsk
 from argus.sessions.bands import MANDATORY, band
 from argus.sessions.handoff import Handoff
 from argus.sessions.model import WAITING, Activity
 from argus.sessions.session import Place
+from argus.sessions.settings import handoffs_problem
 from argus.sessions.watched import Watched
-
-_PATH = r"^(/[^\x00]*)?$"
-
 
 PROJECT = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,49}$"
 
@@ -40,7 +39,7 @@ class SessionAsk(ProjectNamed):
     session_id: str = Field(
         default="", max_length=100, pattern=r"^[^\x00]*$", description="The tmux session; else PROJECT-ps"
     )
-    path: str = Field(default="", max_length=4096, pattern=_PATH, description="The project's folder, in full")
+    path: FullPath = Field(default="", description="The project's folder, in full")
     agent: Literal["claude", "codex", "plain"] = Field(default="claude", description="What runs there")
     handoffs: str = Field(default=".bmad/handoffs", min_length=1, max_length=1000, pattern=r"^[^\x00]*$")
     context_window: Window = Field(default=200_000)
@@ -206,6 +205,11 @@ async def add(house: House, ask: SessionAsk) -> SessionView:
     require_own(house, ask.project, ask.path)
     if ask.session_type == "cli" and not ask.path:
         raise ArgusError(Code.INVALID_REQUEST, "a session in tmux needs the project's `path`", project=ask.project)
+    if ask.session_type == "cli" and not await asyncio.to_thread(os.path.isdir, ask.path):
+        raise ArgusError(Code.INVALID_REQUEST, f"there is no folder {ask.path} on this machine", path=ask.path)
+    problem = handoffs_problem(_real(ask.path), ask.handoffs)
+    if problem:
+        raise ArgusError(Code.INVALID_REQUEST, f"handoffs: {problem}", handoffs=ask.handoffs)
     place = Place(
         ask.project,
         ask.session_type,

@@ -53,6 +53,20 @@ IS_NUMBER = BeforeValidator(_number)
 """For a body. In a query everything is text."""
 
 
+def _full(path: str) -> str:
+    if path and (not path.startswith("/") or "\0" in path):
+        raise ValueError("a path is given in full here, from /")
+    return path
+
+
+FullPath = Annotated[
+    str,
+    AfterValidator(_full),
+    Field(max_length=4096, json_schema_extra={"format": "path", "pattern": r"^(/[^\x00]*)?$"}),
+]
+"""From outside. The CLI makes one of what its caller means."""
+
+
 Pid = Annotated[int, Field(ge=1, le=PID), IS_NUMBER]
 
 

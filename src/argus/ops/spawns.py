@@ -14,7 +14,7 @@ from argus.ops.house import House
 from argus.ops.operation import operation
 from argus.ops.owning import folder_of, own_folder, owns
 from argus.ops.sessions import PROJECT
-from argus.ops.snake import IS_NUMBER, SnakeAnswer, SnakeAsk
+from argus.ops.snake import IS_NUMBER, FullPath, SnakeAnswer, SnakeAsk
 from argus.sessions.spawning import Rate
 from argus.sessions.spawns import Spawn, Status
 
@@ -35,10 +35,7 @@ class SpawnedAsk(SnakeAsk):
     task_id: str = Field(min_length=1, max_length=100, pattern=_TEXT, description="What the project calls it")
     task_type: str = Field(default="", max_length=50, pattern=_TEXT, description="For success rates")
     description: str = Field(default="", max_length=4000, pattern=_TEXT, description="What it is to do")
-    output_file: str = Field(
-        default="", max_length=4096, pattern=r"^(/[^\x00]*)?$", description="Where it writes, in full",
-        json_schema_extra={"format": "path"},
-    )  # fmt: skip
+    output_file: FullPath = Field(default="", description="Where it writes, in full")
 
 
 class SpawnNamed(SnakeAsk):

@@ -21,7 +21,7 @@ from argus.sessions.handing import TYPED, Handing
 from argus.sessions.handoff import Limits, Step
 from argus.sessions.model import WAITING, Activity, ContextReading, Source
 from argus.sessions.policy import AskContext, Circumstances, GoOn, HandOff, HeldBack
-from argus.sessions.prompting import Prompting
+from argus.sessions.prompting import Prompting, untyped
 from argus.sessions.session import SDK, Place, Session
 from argus.sessions.settings import Sessions as Settings
 from argus.sessions.signals import Sign
@@ -132,7 +132,9 @@ class Sessions:
         found = self._all.get(project)
         if found is None:
             message = f"there is no session of a project {project!r}"
-            raise ArgusError(Code.NOT_FOUND, message, project=project, known=sorted(self._all))
+            missing = ArgusError(Code.NOT_FOUND, message, project=project, known=sorted(self._all))
+            missing.actions = ("list_sessions", "check_name")
+            raise missing
         return found
 
     def admission(self, project: str, size: Size) -> Admission:
@@ -200,8 +202,7 @@ class Sessions:
         async with self._lock(project):
             answer = await self._prompting.type(one.session.place, "message", text)
         if not answer.typed:
-            code = Code.PANE_NOT_READY if answer.again else Code.PANE_NOT_FOUND
-            raise ArgusError(code, f"nothing was typed: {answer.reason}", project=project, reason=answer.reason)
+            raise untyped(answer, project)
         self._wake(project)
         return answer
 

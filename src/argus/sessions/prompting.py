@@ -3,15 +3,35 @@
 from __future__ import annotations
 
 from argus.core.clock import stamp
+from argus.core.errors import ArgusError, Code
 from argus.sessions import reports
 from argus.sessions.handing import TYPED
 from argus.sessions.session import Place
 from argus.sessions.tools import Answer, Tools
 from argus.store.records import Act, Append, CloseAct, OpenAct, Write
-from argus.typist import Line, stands
+from argus.typist import Line, Reason, stands
 
 _RECORDED = 500
 """Characters of a line that go into the record."""
+
+_OF_THE_TEXT = {
+    Reason.COMMAND.value: "It begins with / or !, which that program takes for a command: begin it with a word.",
+    Reason.TOO_LONG.value: "Put it into a file, and name that.",
+    Reason.EMPTY.value: "",
+}
+"""What is wrong with what was to be typed, and not with where; with what to do then."""
+
+
+def untyped(answer: Answer, project: str) -> ArgusError:
+    """Why nothing was typed, for whoever asked for it."""
+    is_the_text = answer.reason in _OF_THE_TEXT
+    code = Code.PANE_NOT_READY if answer.again else Code.INVALID_REQUEST if is_the_text else Code.PANE_NOT_FOUND
+    error = ArgusError(code, f"nothing was typed: {answer.reason}", project=project, reason=answer.reason)
+    if not is_the_text:
+        return error
+    error = error.adding(hint=_OF_THE_TEXT[answer.reason])
+    error.actions = ("fix_request",)
+    return error
 
 
 class Prompting:

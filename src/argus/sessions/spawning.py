@@ -102,7 +102,9 @@ class Spawning:
         for one in await self.all(10_000):
             if one.id == id:
                 return one
-        raise ArgusError(Code.NOT_FOUND, f"there is no spawn {id}", spawn=id)
+        missing = ArgusError(Code.NOT_FOUND, f"there is no spawn {id}", spawn=id)
+        missing.actions = ("list_spawns",)
+        raise missing
 
     async def add(
         self,
