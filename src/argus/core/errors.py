@@ -150,6 +150,16 @@ IN_ENVIRONMENTS: dict[Code, tuple[str, ...]] = {
 }
 """What is suggested where an e2e.yaml is meant, and not argus.yaml, its services or its port."""
 
+IN_SETTINGS: dict[Code, tuple[str, ...]] = {
+    Code.CONFIG_INVALID: ("fix_settings", "use_other_settings"),
+    Code.INVALID_REQUEST: ("use_other_settings", "check_path"),
+}
+"""What is suggested where the settings of an agent's program are meant, and not argus.yaml."""
+
+ABOUT_SESSIONS = ("list_sessions", "check_name")
+ABOUT_SPAWNS = ("list_spawns",)
+"""What is suggested where one of these was not found, and not a path of the API."""
+
 # The identifiers are the contract; the sentences are for people.
 ACTIONS: dict[str, str] = {
     "allow_other_ports": "Let taken ports be replaced: resilience.network.portConflictStrategy: auto.",

@@ -104,7 +104,7 @@ class SessionView(SnakeAnswer):
     needs_you: bool
 
 
-class ContextView(SnakeAnswer):
+class SessionContextView(SnakeAnswer):
     """How full one session is. To a token that can only report, all but the first two is null."""
 
     project: str
@@ -239,7 +239,7 @@ async def remove(house: House, ask: ProjectNamed) -> SessionList:
     "sessions.context", "POST /api/sessions/{project}/context", verb="sessions context", scope=Scope.REPORT,
     errors=(*_KNOWN, Code.FORBIDDEN),
 )  # fmt: skip
-async def context(house: House, ask: ContextAsk) -> ContextView:
+async def context(house: House, ask: ContextAsk) -> SessionContextView:
     """Takes a reading of a session's context, from itself or somebody who knows; without `used` shows the last one.
 
     A token that can only report is told that it was taken, and nothing of the session.
@@ -258,10 +258,10 @@ async def context(house: House, ask: ContextAsk) -> ContextView:
             raise ArgusError(Code.INVALID_REQUEST, f"{ask.used} of {ask.total} tokens cannot be", used=ask.used)
         known = await house.sessions.report_context(ask.project, ask.used, ask.total)
     if only_reports:
-        return ContextView(project=ask.project, taken=True)
+        return SessionContextView(project=ask.project, taken=True)
     shown = view(house, known)
-    said = {name: getattr(shown, name) for name in ContextView.model_fields if name != "taken"}
-    return ContextView(taken=ask.used is not None, **said)
+    said = {name: getattr(shown, name) for name in SessionContextView.model_fields if name != "taken"}
+    return SessionContextView(taken=ask.used is not None, **said)
 
 
 @operation(

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from argus.core.autonomy import Level
 from argus.core.clock import Jump, Stamp, age, stamp
-from argus.core.errors import ArgusError, Code
+from argus.core.errors import ABOUT_SESSIONS, ArgusError, Code
 from argus.loops import keep_running, log
 from argus.sessions import policy, reports
 from argus.sessions import session as sessions
@@ -133,7 +133,7 @@ class Sessions:
         if found is None:
             message = f"there is no session of a project {project!r}"
             missing = ArgusError(Code.NOT_FOUND, message, project=project, known=sorted(self._all))
-            missing.actions = ("list_sessions", "check_name")
+            missing.actions = ABOUT_SESSIONS
             raise missing
         return found
 

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from argus.core.clock import Stamp, stamp
-from argus.core.errors import ArgusError, Code
+from argus.core.errors import ABOUT_SPAWNS, ArgusError, Code
 from argus.sessions import reports
 from argus.sessions import spawns as judging
 from argus.sessions.outputs import Reach
@@ -103,7 +103,7 @@ class Spawning:
             if one.id == id:
                 return one
         missing = ArgusError(Code.NOT_FOUND, f"there is no spawn {id}", spawn=id)
-        missing.actions = ("list_spawns",)
+        missing.actions = ABOUT_SPAWNS
         raise missing
 
     async def add(

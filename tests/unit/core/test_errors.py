@@ -10,7 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.core.errors import ACTIONS, IN_ENVIRONMENTS, REGISTRY, ArgusError, Category, Code, Severity, exit_code
+from argus.core.errors import (
+    ABOUT_SESSIONS,
+    ABOUT_SPAWNS,
+    ACTIONS,
+    IN_ENVIRONMENTS,
+    IN_SETTINGS,
+    REGISTRY,
+    ArgusError,
+    Category,
+    Code,
+    Severity,
+    exit_code,
+)
 
 THIRTEEN = re.findall(
     r"\w+",
@@ -107,7 +119,10 @@ def test_statuses(code: Code, status: int):
 
 def test_every_action_has_a_sentence_and_every_sentence_is_used():
     suggested = {action for entry in REGISTRY.values() for action in entry.actions}
-    suggested |= {action for actions in IN_ENVIRONMENTS.values() for action in actions}
+    suggested |= {
+        action for found in (IN_ENVIRONMENTS, IN_SETTINGS) for actions in found.values() for action in actions
+    }
+    suggested |= {*ABOUT_SESSIONS, *ABOUT_SPAWNS}
     assert suggested - set(ACTIONS) == set()
     assert set(ACTIONS) - suggested == set()
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from argus.core.errors import ArgusError, Code
-
-_ACTIONS = {
-    Code.CONFIG_INVALID: ("fix_settings", "use_other_settings"),
-    Code.INVALID_REQUEST: ("use_other_settings", "check_path"),
-}
+from argus.core.errors import IN_SETTINGS, ArgusError, Code
 
 
 def refused(message: str, file: str, *, code: Code = Code.CONFIG_INVALID, hint: str = "") -> ArgusError:
     """About this file, and not about argus.yaml, which the same codes are about elsewhere."""
     error = ArgusError(code, message, file=file, hint=" ".join(filter(None, (hint, "Nothing was changed."))))
-    error.actions = _ACTIONS[code]
+    error.actions = IN_SETTINGS[code]
     return error
