@@ -1,0 +1,76 @@
+"""Between the cases of a run and the restarts of its containers: neither gets into the other's way for ever.
+
+A restart that can wait goes ahead between two cases. While it is under way the next cases wait for it: what they
+would ask is on its way back. Both waits are bounded, so that a case that hangs and a container that does not come back
+stop nobody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+
+_PATIENCE = 120.0
+"""Seconds that a case waits before it begins all the same: it then fails by itself, and says at what."""
+
+
+class Turnstile:
+    """Of one run of an environment."""
+
+    def __init__(self, patience: float = _PATIENCE) -> None:
+        self._patience = patience
+        self._inside: list[str] = []
+        self._nobody = asyncio.Event()
+        self._nobody.set()
+        self._closed = 0
+        self._open = asyncio.Event()
+        self._open.set()
+
+    @property
+    def inside(self) -> tuple[str, ...]:
+        """The cases that are running."""
+        return tuple(self._inside)
+
+    @contextlib.asynccontextmanager
+    async def case(self, name: str) -> AsyncIterator[None]:
+        """Around one case. Several may be inside at once."""
+        await _within(self._open, self._patience)
+        self._inside.append(name)
+        self._nobody.clear()
+        try:
+            yield
+        finally:
+            self._inside.remove(name)
+            if not self._inside:
+                self._nobody.set()
+
+    async def between(self, limit: float) -> bool:
+        """Returns when no case is running, or after so many seconds; and whether none is.
+
+        New ones wait meanwhile: with several at once there might never be a moment without any.
+        """
+        async with self.closed(limit) as is_free:
+            return is_free
+
+    @contextlib.asynccontextmanager
+    async def closed(self, limit: float = 0.0) -> AsyncIterator[bool]:
+        """Lets no new case begin until it is left. Entered when those that are running have ended, or after so many
+        seconds; tells whether they have."""
+        self._closed += 1
+        self._open.clear()
+        try:
+            yield await _within(self._nobody, limit)
+        finally:
+            self._closed -= 1
+            if not self._closed:
+                self._open.set()
+
+
+async def _within(event: asyncio.Event, seconds: float) -> bool:
+    if event.is_set() or seconds <= 0:
+        return event.is_set()
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    return event.is_set()
