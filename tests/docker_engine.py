@@ -52,8 +52,10 @@ class Refused(Exception):
 
 
 class Engine:
-    def __init__(self, *, room: str = "", space: str = "") -> None:
-        """`space`: how much it has on its disk, as `64m`. `room`: the same, seen also by whoever is `entering`."""
+    def __init__(self, *, room: str = "", space: str = "", keeps: bool = True) -> None:
+        """`space`: how much it has on its disk, as `64m`. `room`: the same, seen also by whoever is `entering`.
+        `keeps`: its containers live on without it; else they die with it, as they do by default."""
+        self._keeps = keeps
         self._room = room
         self._space = space
         self.folder = Path(tempfile.mkdtemp(prefix="argus-dk-"))
@@ -150,7 +152,7 @@ class Engine:
             "--ip6tables=false",
             "--ip-forward=false",
             "--ip-masq=false",
-            "--live-restore",
+            *(["--live-restore"] if self._keeps else []),
         ]
         Path(self.socket).unlink(missing_ok=True)
         (self.folder / "pid").unlink(missing_ok=True)  # of one that was killed
