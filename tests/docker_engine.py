@@ -177,6 +177,11 @@ class Engine:
         (dockerd,) = psutil.Process(self._enter.pid).children()
         return dockerd
 
+    @property
+    def runs(self) -> bool:
+        assert self._enter is not None
+        return self._enter.poll() is None
+
     def freeze(self) -> None:
         assert self._enter is not None
         self.process.send_signal(signal.SIGSTOP)

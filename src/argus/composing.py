@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from argus.environments.planning import plan, repeated
 from argus.environments.ports import Occupant, Ports
 from argus.environments.tools import Asked, Loaded, Shell, Tools
 from argus.host import disk, identity, ports
+from argus.host.cgroups import Cgroups
 from argus.host.engine import guard, where
 from argus.host.engine.seam import EngineUnavailable
 from argus.host.machine import MachineHost
@@ -42,7 +43,9 @@ _BREAKERS = "docker:"
 """One for each project's way to an engine. What a project's file says about it is known when that is read."""
 
 
-def environments(ground: Ground, host: MachineHost, breakers: Breakers, notes: Notes, live: Live) -> Environments:
+def environments(
+    ground: Ground, host: MachineHost, breakers: Breakers, notes: Notes, live: Live, is_sound: Callable[[], bool]
+) -> Environments:
     reader = Reader(ground)
     home = str(ground.options.home.resolve())
 
@@ -75,6 +78,10 @@ def environments(ground: Ground, host: MachineHost, breakers: Breakers, notes: N
             lives=_lives,
             new_id=lambda: secrets.token_hex(4),
             show=live.show,
+            engine=_leading,
+            memory_peak=Cgroups().peak,
+            clean=ground.redactor.text,
+            is_sound=is_sound,
         )
     )
 
@@ -155,6 +162,13 @@ def _lives(owner: Owner) -> bool:
     if identity.is_alive(identity.Identity(owner.pid, owner.started)):
         return True
     return os.path.isabs(owner.home) and is_held(Path(owner.home) / "argus.lock")
+
+
+def _leading(shell: Shell) -> Mapping[str, str]:
+    try:
+        return where.leading(shell.environ)
+    except EngineUnavailable:
+        return {}
 
 
 def _published(shell: Shell) -> str:

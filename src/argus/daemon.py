@@ -97,7 +97,7 @@ async def _live(
         show=partial(live.show, "services"),
     )
     breakers = Breakers(store, notes, clock, host.engine.circuit)
-    environments = composing.environments(ground, host, breakers, notes, live)
+    environments = composing.environments(ground, host, breakers, notes, live, timekeeper.sound)
     sessions = session_room.sessions(ground, host, notes, live, lambda: autonomy.level, timekeeper.sound)
     timekeeper.on_jump(sessions.time_jumped)
     watch = Watch(ground.config.health, ground.services, tools)

@@ -31,6 +31,9 @@ class Yard(Argus):
     def words(self, *arguments: str) -> list[str]:
         return [*self.engine.entering, PROGRAM, *arguments]
 
+    def engine_state(self, container: str) -> str:
+        return str(self.engine.state(container)["Status"])
+
     def project(self, name: str = "shop", folder: str = "project", **sections: Any) -> Project:
         return Project(self, self.folder / folder, {"project": {"name": name}, **sections})
 

@@ -54,7 +54,19 @@ def _ports(one: dict[str, Any]) -> str:
 def _part(one: dict[str, Any]) -> str:
     health = f", {one['health']}" if one["health"] else ""
     ended = f", exit status {one['exitCode']}" if one["exitCode"] is not None else ""
-    return f"{clean(one['name'])}: {clean(one['state'])}{health}{ended}  {_ports(one)}".rstrip()
+    return f"{clean(one['name'])}: {clean(one['state'])}{health}{ended}  {_ports(one)}{_guard(one)}".rstrip()
+
+
+def _guard(one: dict[str, Any]) -> str:
+    """Only where there is something to say: most containers are well, and were never restarted."""
+    guard = one.get("guard")
+    if not guard or (guard["state"] == "well" and not guard["restarts"]):
+        return ""
+    often = f"{guard['restarts']} of {guard['maxRestarts']} restarts"
+    loop = ", a crash loop" if guard["crashLoop"] else ""
+    why = f": {clean(guard['reason'])}" if guard["reason"] else ""
+    when = f", next at {guard['nextAttempt']}" if guard["nextAttempt"] else ""
+    return f"  [{guard['state']}, {often}{when}{loop}{why}]"
 
 
 def _moved(mappings: list[dict[str, Any]]) -> list[str]:

@@ -53,6 +53,18 @@ class TypingPlace(StrEnum):
     """A line stands in a pane, and Enter was not pressed."""
 
 
+class GuardPlace(StrEnum):
+    """Every step of starting a container of an environment again, in its order."""
+
+    PLANNED = "guard-planned"
+    INTENDED = "guard-intended"
+    STARTED = "guard-started"
+    READY = "guard-ready"
+
+
+AnyPlace = Place | SetupPlace | TypingPlace | GuardPlace
+
+
 class Trap:
     """Counts down to the end."""
 
@@ -61,7 +73,7 @@ class Trap:
         place, _, nth = last.partition(":")
         self._path = [*before, *[place] * int(nth or 1)]
 
-    def springs(self, place: Place | SetupPlace | TypingPlace) -> bool:
+    def springs(self, place: AnyPlace) -> bool:
         if self._path and self._path[0] == place:
             self._path.pop(0)
             return not self._path
@@ -75,7 +87,7 @@ def _set(told: str) -> Trap | None:
 _trap = _set(os.environ.get("ARGUS_FAILPOINT", ""))
 
 
-def reach(place: Place | SetupPlace | TypingPlace) -> None:
+def reach(place: AnyPlace) -> None:
     if _trap is not None and _trap.springs(place):
         os.kill(os.getpid(), signal.SIGKILL)
         signal.pause()  # the signal is on its way; nothing more is done

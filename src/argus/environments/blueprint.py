@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from argus.host.engine.resources import Building, Mount
 
@@ -78,5 +79,9 @@ class Blueprint:
     breaker: bool = True
     breaker_failures: int = 5
     breaker_reset: float = 30.0
+    restart: bool = True
+    restarts: int = 3
+    restart_delay: float = 2.0
+    restart_growth: Literal["exponential", "linear"] = "exponential"
     is_recorded: bool = False
     """Made of what is on record, because the file cannot be read: of all else it knows nothing."""

@@ -49,6 +49,11 @@ class Book:
         here = [run for run in self._runs.values() if run.is_alive]
         return frozenset(run.id for run in (*here, *self._standing.values()))
 
+    def is_up(self, run: str) -> bool:
+        """Whether a run stands as it was set up: also while one that may replace it is only looking around."""
+        every = (*self._runs.values(), *self._standing.values())
+        return any(one.id == run and one.state is State.UP for one in every)
+
     def of(self, key: str) -> Run | None:
         return self._runs.get(key)
 

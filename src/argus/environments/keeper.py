@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import functools
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from argus.core.circuit import Circuit
@@ -19,6 +19,10 @@ from argus.environments.book import SETUP, Book, why
 from argus.environments.building import Builder, Built
 from argus.environments.cleaning import Cleaning
 from argus.environments.endings import Ending, Endings, to_its_end
+from argus.environments.guarding.guardian import Guardian
+from argus.environments.guarding.guardian import Seen as Guarded
+from argus.environments.guarding.model import Restart
+from argus.environments.guarding.turnstile import Turnstile
 from argus.environments.labels import Witness
 from argus.environments.leftovers import Leftovers
 from argus.environments.looking import Looker, Picture
@@ -57,16 +61,19 @@ class Environments:
         self._announcer = Announcer(tools.notes, tools.clock)
         self._leftovers = Leftovers()
         self._endings = Endings()
+        self._guardian = Guardian(tools, self._book, self._tell)
 
     # The part's own life.
 
     async def restore(self) -> None:
         await self._book.restore()
+        await self._guardian.restore()
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._announcer.run())
             group.create_task(self._leftovers.run())
+            group.create_task(self._guardian.run())
 
     def stop(self) -> None:
         """Setups under way are ended, and take back what they began."""
@@ -155,6 +162,7 @@ class Environments:
         except BaseException as error:
             # Also when the caller went away: what was begun is taken back before anybody else may begin.
             failure = await to_its_end(self._give_up(work, act, previous, error, timeout))
+            await self._guardian.sync()
             if failure is error:
                 raise
             raise failure from error
@@ -167,6 +175,7 @@ class Environments:
             mappings=done.mappings,
         )
         await self._book.end(act, up, "up", {"seconds": done.seconds})
+        await self._guardian.begin(up, done, blueprint, asked.shell, circuit)
         reach(SetupPlace.DONE)
         return replace(done, run=up)
 
@@ -201,8 +210,11 @@ class Environments:
             dock, done = self._dock(asked, known.circuit), Cleanup()
             cleaning = Cleaning(self._book, dock, self._witness, functools.partial(self._remove, dock))
             several = self._runs(asked, known.blueprint)
-            for run in several:
-                done = done.and_(await cleaning.run(run, self._tools.new_id(), force=force))
+            try:
+                for run in several:
+                    done = done.and_(await cleaning.run(run, self._tools.new_id(), force=force))
+            finally:
+                await self._guardian.sync()
             if force and known.blueprint.project not in {run.project for run in several}:
                 done = done.and_(await cleaning.leftovers(known.blueprint.project))
             return done
@@ -211,6 +223,21 @@ class Environments:
         known = await self._known(asked)
         looker = Looker(self._dock(asked, known.circuit))
         return await looker.picture(known.blueprint, known.run, known.problem), known.circuit
+
+    def guarded(self, run: Run | None) -> Mapping[str, Guarded]:
+        """How the guardian stands to each container of a run, by its service's or mock's name."""
+        return self._guardian.seen(run.id) if run else {}
+
+    def restarts(self, run_id: str, since: float = 0.0) -> list[Restart]:
+        """Of a run's containers, begun since then by the wall clock."""
+        return self._guardian.restarts(run_id, since)
+
+    def given_up(self, run_id: str) -> list[ArgusError]:
+        """CONTAINER_RESTART_EXHAUSTED of each container of a run that the guardian gave up."""
+        return self._guardian.problems(run_id)
+
+    def turnstile(self, run_id: str) -> Turnstile:
+        return self._guardian.turnstile(run_id)
 
     async def logs(self, asked: Asked, container: str, lines: int, since: float | None) -> tuple[Made, Printout]:
         known = await self._known(asked)

@@ -31,6 +31,10 @@ def plan(environment: Environment) -> Blueprint:
         breaker=breaker.enabled,
         breaker_failures=breaker.failure_threshold,
         breaker_reset=breaker.reset_timeout_ms / 1000,
+        restart=settings.container.restart_on_failure,
+        restarts=settings.container.max_restarts,
+        restart_delay=settings.container.restart_delay,
+        restart_growth=settings.container.restart_backoff,
     )
 
 

@@ -75,3 +75,11 @@ class Tools:
     new_id: Callable[[], str]
     show: Callable[[str, str, dict[str, Any]], None]
     """What is worth showing and not recording: channel, type and data."""
+    engine: Callable[[Shell], Mapping[str, str]]
+    """The variables that lead to this caller's engine: nothing else of its environment is ever on record."""
+    memory_peak: Callable[[str], int | None]
+    """The most memory a container of this machine used, by its id; None where that cannot be read."""
+    clean: Callable[[str], str]
+    """Takes secrets out of a text."""
+    is_sound: Callable[[], bool]
+    """Whether time passed as it should have, so that what timed out may be believed."""

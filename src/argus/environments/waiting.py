@@ -89,7 +89,7 @@ class Waiter:
                 if ready
                 else f"its own health check says {made.health}: {made.health_output.strip()[:200]}".rstrip(": ")
             )
-        host, port = self._where(part, part.health, made)
+        host, port = self.where(part, part.health, made)
         try:
             host = f"[{host}]" if ":" in host else host
             request = HttpRequest(f"http://{host}:{port}{part.health.path}")
@@ -98,7 +98,7 @@ class Waiter:
             return f"{part.health.path} on {host}:{port}: {failed.detail}"
         return "" if answer.status < 400 else f"{part.health.path} answers {answer.status}"
 
-    def _where(self, part: Part, health: HealthWish, made: Made) -> tuple[str, int]:
+    def where(self, part: Part, health: HealthWish, made: Made) -> tuple[str, int]:
         for binding in made.ports:
             if binding.container_port == health.port and binding.protocol == "tcp":
                 # The engine says only "everywhere" where the file may have meant every address of IPv6.

@@ -7,7 +7,7 @@ from typing import Any
 
 from argus.core.events import Event
 from argus.core.units import spoken
-from argus.notify import about_agents, about_sessions
+from argus.notify import about_agents, about_environments, about_sessions
 from argus.notify.message import IMPORTANT, INFORMATIVE, URGENT, Message
 
 _SILENT = {"maintenance", "infrastructure event", "dependency down", "flapping"}
@@ -147,6 +147,7 @@ def _breaker_closed(data: Mapping[str, Any], timestamp: int) -> Message:
 _TEXTS: dict[str, Callable[[Mapping[str, Any], int], Message | None]] = {
     **about_agents.TEXTS,
     **about_sessions.TEXTS,
+    **about_environments.TEXTS,
     "services:service_down": _down,
     "services:decision_changed": _decision_changed,
     "services:service_escalated": _escalated,

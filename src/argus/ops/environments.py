@@ -10,6 +10,7 @@ from pydantic import Field
 
 from argus.core.clock import rfc3339
 from argus.core.errors import IN_ENVIRONMENTS, ArgusError, Code, Severity
+from argus.environments.guarding.guardian import Seen as Guarded
 from argus.environments.looking import Seen
 from argus.environments.orphans import Cleanup, Resource
 from argus.environments.ports import PortMapping
@@ -137,6 +138,16 @@ class PortView(Answer):
     protocol: str
 
 
+class GuardView(Answer):
+    state: str = Field(description="well, waiting (for its next start), starting, left alone, failed or exhausted")
+    restarts: int = Field(description="Since it was set up, or was last well for ten minutes")
+    max_restarts: int
+    next_attempt: str | None
+    reason: str | None = Field(description="Why it is not well, or is left alone")
+    crash_loop: bool
+    last_error: ProblemView | None = Field(description="With the diagnostics of every attempt once it is exhausted")
+
+
 class PartView(Answer):
     name: str
     container: str
@@ -148,6 +159,7 @@ class PartView(Answer):
     started: str | None
     ports: list[PortView]
     networks: dict[str, str]
+    guard: GuardView | None = Field(default=None, description="What the guardian does about it, once it is up")
 
 
 class InitView(Answer):
@@ -308,6 +320,18 @@ def _part(seen: Seen | Up, *, unknown: bool = False) -> PartView:
     )
 
 
+def _guard(house: House, seen: Guarded) -> GuardView:
+    return GuardView(
+        state=seen.state.value,
+        restarts=seen.restarts,
+        max_restarts=seen.most,
+        next_attempt=rfc3339(seen.next_attempt) if seen.next_attempt is not None else None,
+        reason=seen.why or None,
+        crash_loop=seen.is_loop,
+        last_error=problem_view(house, seen.problem) if seen.problem else None,
+    )
+
+
 # The operations.
 
 
@@ -423,6 +447,13 @@ async def status(house: House, ask: Environment) -> StatusView:
     picture, circuit = await house.environments.status(_asked(house, ask))
     run, wrong = picture.run, picture.config_problem
     unknown = picture.problem is not None
+    guarded = house.environments.guarded(run)
+
+    def part(one: Seen) -> PartView:
+        guard = guarded.get(one.part.name)
+        shown = _part(one, unknown=unknown)
+        return shown.model_copy(update={"guard": _guard(house, guard)}) if guard else shown
+
     return StatusView(
         project=picture.blueprint.project,
         folder=picture.blueprint.folder,
@@ -430,8 +461,8 @@ async def status(house: House, ask: Environment) -> StatusView:
         since=rfc3339(run.since) if run else None,
         run_id=run.id if run else None,
         network=run.network or None if run else None,
-        services=[_part(one, unknown=unknown) for one in picture.parts if not one.part.is_mock],
-        mocks=[_part(one, unknown=unknown) for one in picture.parts if one.part.is_mock],
+        services=[part(one) for one in picture.parts if not one.part.is_mock],
+        mocks=[part(one) for one in picture.parts if one.part.is_mock],
         port_mappings=_mappings(run.mappings) if run else [],
         circuit_breaker=circuit_view(house, circuit),
         warnings=list(picture.blueprint.warnings),

@@ -72,11 +72,10 @@ def test_the_next_case_waits_while_a_restart_is_under_way():
             async with turnstile.case("next"):
                 began.append(loop.time())
 
-        async with asyncio.TaskGroup() as group:
-            async with turnstile.closed(), turnstile.closed():
-                group.create_task(case())
-                await asyncio.sleep(5.0)
-                assert began == []
+        async with asyncio.TaskGroup() as group, turnstile.closed(), turnstile.closed():
+            group.create_task(case())
+            await asyncio.sleep(5.0)
+            assert began == []
         assert began == [5.0]
 
     run_simulated(main)

@@ -25,6 +25,7 @@ from argus.host.engine.resources import (
     Volume,
     Wanted,
 )
+from argus.host.engine.seam import EngineUnavailable
 
 _FAIR_TO_DO = 5.0
 """Seconds that an engine may be expected to do something within: to make, start or remove."""
@@ -40,6 +41,7 @@ class Resources(Protocol):
     async def build(self, building: Building, heard: Callable[[str], None], *, timeout: float) -> str: ...
     async def make(self, making: Making) -> str: ...
     async def start(self, id: str) -> None: ...
+    async def restart(self, id: str, grace: float) -> None: ...
     async def stop(self, id: str, grace: float) -> None: ...
     async def kill(self, id: str, signal: str) -> None: ...
     async def remove(self, id: str) -> bool: ...
@@ -90,6 +92,9 @@ class GuardedDock:
 
     async def start(self, id: str, *, timeout: float) -> None:
         await within(self.circuit, lambda: self._asked.start(id), timeout, _FAIR_TO_DO)
+
+    async def restart(self, id: str, grace: float, *, timeout: float) -> None:
+        await within(self.circuit, lambda: self._asked.restart(id, grace), timeout, grace + 3 * _FAIR_TO_DO)
 
     async def stop(self, id: str, grace: float, *, timeout: float) -> None:
         # The container may take all of its grace, and the engine as long again to be sure of it.
@@ -154,12 +159,20 @@ class GuardedDock:
 
     @contextlib.asynccontextmanager
     async def happenings(
-        self, labels: Wanted, since: float | None = None, *, timeout: float
+        self, labels: Wanted, since: float | None = None, *, timeout: float, again: bool = False
     ) -> AsyncIterator[AsyncIterator[Happening]]:
         """The beginning passes the breaker. A stream that is lost later is told by whoever begins the next one."""
         async with contextlib.AsyncExitStack() as stack:
             begun = self._asked.happenings(labels, since)
-            yield await within(self.circuit, lambda: stack.enter_async_context(begun), timeout, FAIR)
+
+            async def begin() -> AsyncIterator[Happening]:
+                try:
+                    return await stack.enter_async_context(begun)
+                except EngineUnavailable as error:
+                    error.is_the_engines = error.is_the_engines and not again
+                    raise
+
+            yield await within(self.circuit, begin, timeout, None if again else FAIR)
 
 
 def _ignore(line: str) -> None:

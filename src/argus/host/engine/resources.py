@@ -249,6 +249,10 @@ class Dock(Protocol):
         """One that runs already is left alone. Raises PORT_CONFLICT; it is then there and not running."""
         ...
 
+    async def restart(self, id: str, grace: float, *, timeout: float) -> None:
+        """Stops it as `stop` does, and starts it; the engine does both, also when nobody waits for it any more."""
+        ...
+
     async def stop(self, id: str, grace: float, *, timeout: float) -> None:
         """Asks it to end, and after the grace ends it. One that does not run is left alone."""
         ...
@@ -319,12 +323,13 @@ class Dock(Protocol):
         ...
 
     def happenings(
-        self, labels: Wanted, since: float | None = None, *, timeout: float
+        self, labels: Wanted, since: float | None = None, *, timeout: float, again: bool = False
     ) -> AbstractAsyncContextManager[AsyncIterator[Happening]]:
         """What happens to containers, networks and volumes, from the moment it is entered (or since then), for ever.
 
         The deadline is that of its beginning. A lost connection raises EngineUnavailable. Networks and volumes are
         told of only where no labels are wanted: the engine does not know theirs here. Health checks' own commands
-        (`exec_…`) are not told of.
+        (`exec_…`) are not told of. `again`: it was begun in vain just before, so that one more failure says nothing
+        new and is not counted; it is refused by an open breaker all the same.
         """
         ...

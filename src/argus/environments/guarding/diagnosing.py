@@ -1,0 +1,56 @@
+"""What is written down of a container that failed, before anything is done about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from argus.core.clock import Clock
+from argus.environments.guarding.model import Diagnostics
+from argus.environments.guarding.peaks import Peaks
+from argus.environments.waiting import last_words
+from argus.host.engine.resources import Dock, Made
+
+LINES = 100
+_LINE = 500
+_ALL = 32 * 1024
+"""Characters that are kept of all lines, the newest: they are on record with every attempt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnoser:
+    dock: Dock
+    peaks: Peaks
+    clean: Callable[[str], str]
+    """Takes secrets out of a line."""
+    clock: Clock
+
+    async def look(self, made: Made) -> Diagnostics:
+        is_over = made.state != "running"
+        known = made.started is not None and made.finished is not None
+        ran = max(0.0, (made.finished or 0.0) - (made.started or 0.0)) if is_over and known else None
+        limit, peak = self.peaks.of(made)
+        return Diagnostics(
+            container_id=made.id,
+            container_name=made.name,
+            exit_code=made.exit_code if is_over else None,
+            oom_killed=made.oom_killed,
+            logs=bounded([self.clean(line) for line in await last_words(self.dock, made.id)]),
+            memory_limit=limit,
+            memory_peak=peak,
+            at=self.clock.wall(),
+            ran=ran,
+            health_output="" if is_over else self.clean(made.health_output[-2000:]),
+        )
+
+
+def bounded(lines: list[str]) -> tuple[str, ...]:
+    kept: list[str] = []
+    room = _ALL
+    for line in reversed(lines[-LINES:]):
+        short = line if len(line) <= _LINE else f"{line[:_LINE]}…"
+        room -= len(short)
+        if room < 0:
+            break
+        kept.append(short)
+    return tuple(reversed(kept))

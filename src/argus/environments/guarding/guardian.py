@@ -1,0 +1,242 @@
+"""The guardian as the rest of the environments sees it: which runs are guarded, on which engines, and how they are."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from argus.core.circuit import Circuit
+from argus.core.errors import ArgusError
+from argus.environments.announcing import Tell
+from argus.environments.blueprint import Blueprint
+from argus.environments.book import Book
+from argus.environments.guarding import asking, reports
+from argus.environments.guarding.diagnosing import Diagnoser
+from argus.environments.guarding.model import Charge, Restart, Settings, State
+from argus.environments.guarding.peaks import Peaks
+from argus.environments.guarding.post import DOMAIN, RESTART, Order, Post, read_order
+from argus.environments.guarding.sentry import Sentry
+from argus.environments.guarding.turnstile import Turnstile
+from argus.environments.guarding.ward import Ward
+from argus.environments.runs import Run
+from argus.environments.setting_up import SetUp
+from argus.environments.tools import Shell, Tools
+from argus.environments.waiting import Waiter
+from argus.host.engine.resources import Made
+from argus.loops import keep_running, log
+from argus.store.intents import Intents
+from argus.store.records import CloseAct, Document, PutDocument
+
+_ALL = 1.0
+"""Since when an engine is asked: for all that it still knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """How the guardian stands to one container."""
+
+    state: State
+    restarts: int
+    """Since it was last well for ten minutes, or since it was set up."""
+    most: int
+    next_attempt: float | None
+    """By the wall clock."""
+    why: str
+    problem: ArgusError | None
+    is_loop: bool
+
+
+class Guardian:
+    def __init__(self, tools: Tools, book: Book, tell: Callable[[str], Tell]) -> None:
+        self._tools = tools
+        self._book = book
+        self._tell = tell
+        self._posts: dict[str, Post] = {}
+        self._sentries: dict[str, Sentry] = {}
+        self._group: asyncio.TaskGroup | None = None
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        """Of a run by its id, of an engine by its address."""
+
+    # Its life.
+
+    async def restore(self) -> None:
+        """The runs that are up are guarded again, with what is on record of each."""
+        open_acts = {act.id: act for act in await self._tools.store.open_acts() if act.kind == RESTART}
+        for document in await self._tools.store.documents(DOMAIN):
+            try:
+                order, charges = read_order(document.data)
+            except (KeyError, TypeError, ValueError):
+                log.error("what is on record of the guarded run %s is not understood", document.id)
+                continue
+            if not self._book.is_up(order.run):
+                await self._tools.store.commit(_ended(order.key))
+                continue
+            shell = Shell("/", order.engine)
+            plan = Blueprint(order.project, "", "", is_recorded=True)
+            circuit = self._tools.circuit(plan, shell)
+            self._add(order, {one.service: one for one in charges}, shell, circuit, since=_ALL)
+            for one in charges:
+                open_acts.pop(one.act, None)
+        for act in open_acts.values():
+            await self._tools.store.commit(CloseAct(act.id, "interrupted", self._tools.clock.wall(), {}))
+
+    async def run(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            self._group = group
+            self._tasks.clear()
+            try:
+                for sentry in self._sentries.values():
+                    self._listen(sentry)
+                for post in self._posts.values():
+                    self._watch(post)
+                await asyncio.Event().wait()
+            finally:
+                self._group = None
+
+    async def begin(self, run: Run, done: SetUp, plan: Blueprint, shell: Shell, circuit: Circuit) -> None:
+        """A run that is complete."""
+        parts = tuple(one.part for one in done.raised.parts)
+        settings = Settings(plan.restart, plan.restarts, plan.restart_delay, plan.restart_growth)
+        clock = self._tools.clock
+        order = Order(
+            run.id, run.key, run.project, self._tools.engine(shell), settings, parts, clock.wall(), clock.boot_id
+        )
+        charges = {one.part.name: Charge(one.part.name, one.made.name, one.made.id) for one in done.raised.parts}
+        await self.sync()
+        post = self._add(order, charges, shell, circuit, since=order.since)
+        await self._tools.notes.note(post.document())
+        if self._group is not None:
+            self._watch(post)
+
+    async def sync(self) -> None:
+        """Those that were cleaned or replaced are not guarded any more."""
+        for run, post in list(self._posts.items()):
+            if not self._book.is_up(run):
+                await self._drop(run, post)
+
+    # What may be asked.
+
+    def seen(self, run: str) -> Mapping[str, Seen]:
+        post = self._posts.get(run)
+        return {name: self._seen(post, ward) for name, ward in post.wards.items()} if post else {}
+
+    def restarts(self, run: str, since: float = 0.0) -> list[Restart]:
+        """Begun since then, by the wall clock, in their order."""
+        post = self._posts.get(run)
+        found = [one for ward in post.wards.values() for one in reports.restarts(ward.charge, since)] if post else []
+        return sorted(found, key=lambda one: one.at)
+
+    def problems(self, run: str) -> list[ArgusError]:
+        """CONTAINER_RESTART_EXHAUSTED, with its history, of each container that was given up."""
+        post = self._posts.get(run)
+        given_up = [one.charge for one in post.wards.values() if one.charge.state is State.EXHAUSTED] if post else []
+        return [found for one in given_up if (found := reports.problem(one)) is not None]
+
+    def turnstile(self, run: str) -> Turnstile:
+        """Between the cases of a run and its restarts. Of a run that is not guarded, one that lets everybody pass."""
+        post = self._posts.get(run)
+        return post.turnstile if post else Turnstile()
+
+    def _seen(self, post: Post, ward: Ward) -> Seen:
+        charge = ward.charge
+        due = charge.due if charge.state is State.WAITING and charge.due else None
+        problem = reports.problem(charge) or ward.trouble
+        most = post.order.settings.most if post.order.settings.restart else 0
+        return Seen(charge.state, charge.spent, most, due, charge.why, problem, charge.is_loop)
+
+    # How it is done.
+
+    def _sentry(self, order: Order, since: float) -> Sentry:
+        engine = order.engine.get("DOCKER_HOST", "")
+        known = self._sentries.get(engine)
+        if known is None:
+            known = self._sentries[engine] = Sentry(engine, self._tools.clock, Peaks(self._tools.memory_peak), since)
+            self._listen(known)
+        return known
+
+    def _add(
+        self, order: Order, charges: Mapping[str, Charge], shell: Shell, circuit: Circuit, *, since: float
+    ) -> Post:
+        tools = self._tools
+        sentry = self._sentry(order, since)
+        dock = tools.dock(shell, circuit)
+        rebooted = order.boot != tools.clock.boot_id
+
+        async def look(id: str) -> Made | None:
+            return await sentry.look(post, id)
+
+        def fell(ward: Ward, made: Made) -> bool:
+            return (rebooted and ward.signs.died is None) or sentry.fell(ward, made)
+
+        post = Post(
+            order,
+            tools,
+            dock,
+            Waiter(dock, tools.http, tools.clock, tools.published(shell), lambda part, what: None),
+            Diagnoser(dock, sentry.peaks, tools.clean, tools.clock),
+            Intents(tools.store, tools.notes),
+            is_up=lambda: self._book.is_up(order.run),
+            look=look,
+            fell=fell,
+            tell=self._tell(order.project),
+        )
+        post.wards = {part.name: Ward(part, charges[part.name], post) for part in order.parts if part.name in charges}
+        self._posts[order.run] = post
+        sentry.add(post)
+        return post
+
+    def _listen(self, sentry: Sentry) -> None:
+        if self._group is not None:
+            work = keep_running(f"guardian of {sentry.engine}", sentry.run, self._tools.store)
+            self._tasks[sentry.engine] = self._group.create_task(work)
+
+    def _watch(self, post: Post) -> None:
+        if self._group is not None:
+            self._tasks[post.order.run] = self._group.create_task(self._guard(post))
+
+    async def _guard(self, post: Post) -> None:
+        store = self._tools.store
+        async with asyncio.TaskGroup() as group:
+            for ward in post.wards.values():
+                group.create_task(keep_running(f"guardian of {ward.charge.container}", ward.run, store))
+                if ward.part.health is not None:
+                    group.create_task(self._poll(ward, post))
+
+    async def _poll(self, ward: Ward, post: Post) -> None:
+        async def polling() -> None:
+            await asking.poll(ward, post.waiter, self._tools.is_sound)
+
+        await keep_running(f"health of {ward.charge.container}", polling, self._tools.store)
+
+    async def _drop(self, run: str, post: Post) -> None:
+        if self._posts.pop(run, None) is None:
+            return
+        await self._end(run)
+        engine = post.order.engine.get("DOCKER_HOST", "")
+        sentry = self._sentries[engine]
+        sentry.drop(run)
+        if not sentry.posts:
+            del self._sentries[engine]
+            await self._end(engine)
+        # Ended in the middle of something: what became of it is not known, and nobody will look.
+        closing: list[Any] = [
+            CloseAct(act.id, "abandoned", self._tools.clock.wall(), {})
+            for act in await self._tools.store.open_acts()
+            if act.kind == RESTART and act.intent.get("run") == run
+        ]
+        replaced = any(other.order.key == post.order.key for other in self._posts.values())
+        if not replaced:
+            closing.append(_ended(post.order.key))
+        await self._tools.notes.note(*closing)
+
+    async def _end(self, name: str) -> None:
+        task = self._tasks.pop(name, None)
+        if task is not None:
+            task.cancel()
+            await asyncio.wait([task])
+
+
+def _ended(key: str) -> PutDocument:
+    return PutDocument(Document(DOMAIN, key, {}, live=False))

@@ -1,0 +1,169 @@
+"""One guarded run: what its wards share, and its place on record."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from argus.core.clock import stamp
+from argus.core.errors import ArgusError, Code
+from argus.core.events import Draft
+from argus.environments.announcing import Tell
+from argus.environments.blueprint import HealthWish, Part, PortWish
+from argus.environments.guarding import asking
+from argus.environments.guarding.diagnosing import Diagnoser
+from argus.environments.guarding.model import Charge, Settings, read
+from argus.environments.guarding.turnstile import Turnstile
+from argus.environments.ports import Occupant, Wanted
+from argus.environments.tools import Tools
+from argus.environments.waiting import Waiter
+from argus.host.engine.resources import Dock, Made
+from argus.store.intents import Intents
+from argus.store.records import Act, Append, Document, PutDocument, Write
+
+if TYPE_CHECKING:
+    from argus.environments.guarding.ward import Ward
+
+DOMAIN = "guarding"
+RESTART = "container_restart"
+_AGAIN = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Which run is guarded, and how: all that a later daemon needs to go on, and nothing secret."""
+
+    run: str
+    key: str
+    project: str
+    engine: Mapping[str, str]
+    """The variables that lead to its engine."""
+    settings: Settings
+    parts: tuple[Part, ...]
+    since: float
+    boot: str
+
+    def written(self) -> dict[str, Any]:
+        return {
+            "run": self.run,
+            "key": self.key,
+            "project": self.project,
+            "engine": dict(self.engine),
+            "settings": asdict(self.settings),
+            "parts": [_part(one) for one in self.parts],
+            "since": self.since,
+            "boot": self.boot,
+        }
+
+
+def _part(one: Part) -> dict[str, Any]:
+    """Without its environment, which may hold secrets."""
+    return {
+        "name": one.name,
+        "container": one.container,
+        "image": one.image,
+        "ports": [asdict(port) for port in one.ports],
+        "depends_on": list(one.depends_on),
+        "health": asdict(one.health) if one.health else None,
+        "is_mock": one.is_mock,
+    }
+
+
+def read_order(data: Mapping[str, Any]) -> tuple[Order, list[Charge]]:
+    parts = tuple(
+        Part(
+            **{
+                **one,
+                "ports": tuple(PortWish(**port) for port in one["ports"]),
+                "depends_on": tuple(one["depends_on"]),
+                "health": HealthWish(**one["health"]) if one["health"] else None,
+            }
+        )
+        for one in data["parts"]
+    )
+    said = {key: data[key] for key in ("run", "key", "project", "engine", "since", "boot")}
+    order = Order(**said, settings=Settings(**data["settings"]), parts=parts)
+    return order, [read(one) for one in data["charges"]]
+
+
+@dataclass(slots=True)
+class Post:
+    order: Order
+    tools: Tools
+    dock: Dock
+    waiter: Waiter
+    diagnoser: Diagnoser
+    intents: Intents
+    is_up: Callable[[], bool]
+    """Whether the run stands: not being cleaned or replaced."""
+    look: Callable[[str], Awaitable[Made | None]]
+    fell: Callable[[Ward, Made], bool]
+    """Whether a container ended because its engine did."""
+    tell: Tell
+    turnstile: Turnstile = field(default_factory=Turnstile)
+    wards: dict[str, Ward] = field(default_factory=dict)
+    """By the part's name."""
+
+    # On record.
+
+    def document(self, changed: Charge | None = None) -> PutDocument:
+        charges = {name: ward.charge for name, ward in self.wards.items()}
+        if changed is not None:
+            charges[changed.service] = changed
+        data = {**self.order.written(), "charges": [one.written() for one in charges.values()]}
+        return PutDocument(Document(DOMAIN, self.order.key, data))
+
+    def event(self, type: str, charge: Charge, data: Mapping[str, Any]) -> Append:
+        said = {"container": charge.container, "service": charge.service, "runId": self.order.run, **data}
+        return Append(Draft("resilience", type, self.order.project, said))
+
+    def act(self, charge: Charge, intent: Mapping[str, Any]) -> Act:
+        subject = f"{self.order.key}/{charge.service}"
+        return Act(charge.act, RESTART, subject, stamp(self.tools.clock), None, {"run": self.order.run, **intent})
+
+    async def intend(self, charge: Charge, *writes: Write) -> None:
+        """Returns when it is on record, however long the store is away: nothing is done before."""
+        done = False
+
+        async def then() -> None:
+            nonlocal done
+            done = True
+
+        while not done:
+            try:
+                await self.intents.settle()
+                if not done:
+                    await self.intents.commit(*writes, self.document(charge), then=then)
+            except ArgusError as error:
+                if error.code is not Code.STORE_UNAVAILABLE:
+                    raise
+                await asyncio.sleep(_AGAIN)
+
+    async def note(self, charge: Charge, *writes: Write) -> None:
+        """What was seen; kept for a store that is away."""
+        await self.tools.notes.note(*writes, self.document(charge))
+
+    # What wards ask.
+
+    async def answers(self, part: Part, made: Made) -> bool:
+        return await asking.answers(self.waiter, part, made)
+
+    def tell_conflict(self, part: Part, error: ArgusError) -> None:
+        """A port that another has taken while the container was down: it cannot move, others know it by that one."""
+        port = error.details.get("port")
+        if error.code is not Code.PORT_CONFLICT or not isinstance(port, int):
+            return
+        holder = self.tools.ports.taken([Wanted(part.name, port)]).get(port, Occupant())
+        self.tell("resilience", "port_conflict", {"service": part.name, "port": port, **holder.public()})
+
+    async def until_well(self, names: tuple[str, ...], limit: float) -> None:
+        """Those that another depends on, or so many seconds."""
+        try:
+            async with asyncio.timeout(limit):
+                for name in names:
+                    if name in self.wards:
+                        await self.wards[name].is_well.wait()
+        except TimeoutError:
+            return

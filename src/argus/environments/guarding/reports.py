@@ -1,0 +1,98 @@
+"""The words of the guardian's events, and of its final report. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from argus.core.errors import ArgusError, Code
+from argus.environments.guarding.model import Attempt, Charge, Restart, Settings, State
+
+
+def attempt(charge: Charge, one: Attempt, settings: Settings) -> dict[str, Any]:
+    return {
+        "attempt": one.number,
+        "maxRestarts": settings.most,
+        "reason": one.reason,
+        "code": one.code,
+        "delay": round(one.delay * 1000),
+        "diagnostics": one.diagnostics.public(),
+    }
+
+
+def success(one: Attempt) -> dict[str, Any]:
+    return {
+        "attempt": one.number,
+        "reason": one.reason,
+        "code": one.code,
+        "duration": round(one.seconds * 1000, 1),
+    }
+
+
+def given_up(charge: Charge) -> dict[str, Any]:
+    error = problem(charge)
+    assert error is not None
+    return {
+        "attempts": charge.spent,
+        "code": error.code.value,
+        "reason": charge.why,
+        "cause": charge.code,
+        "message": error.message,
+        "crashLoop": charge.is_loop,
+        "history": history(charge),
+        "diagnostics": charge.last.public() if charge.last else None,
+    }
+
+
+def history(charge: Charge) -> dict[str, Any]:
+    return {
+        "containerName": charge.container,
+        "attempts": [one.public() for one in charge.counted],
+        "finalStatus": "exhausted" if charge.state is State.EXHAUSTED else "recovered",
+    }
+
+
+def problem(charge: Charge) -> ArgusError | None:
+    """What is wrong with it, as an error; None where nothing is."""
+    if charge.state is State.EXHAUSTED:
+        times = "once" if charge.spent == 1 else f"{charge.spent} times"
+        often = f"was restarted {times} in vain" if charge.spent else "is not to be restarted"
+        kind = "a crash loop: " if charge.is_loop else ""
+        return ArgusError(
+            Code.CONTAINER_RESTART_EXHAUSTED,
+            f"{charge.service} {often}: {kind}{charge.why}",
+            service=charge.service,
+            container=charge.container,
+            attempts=charge.spent,
+            cause=charge.code,
+            crashLoop=charge.is_loop,
+            history=history(charge),
+            diagnostics=charge.last.public() if charge.last else None,
+        )
+    if not charge.code:
+        return None
+    details: dict[str, Any] = {"service": charge.service, "container": charge.container}
+    seen = charge.last or (charge.attempts[-1].diagnostics if charge.attempts else None)
+    if seen is not None:
+        details["diagnostics"] = seen.public()
+    return ArgusError(Code(charge.code), f"{charge.service}: {charge.why}", **details)
+
+
+def restarts(charge: Charge, since: float) -> list[Restart]:
+    """Those that were begun since then, by the wall clock."""
+    return [
+        Restart(
+            charge.service,
+            charge.container,
+            one.reason,
+            one.code,
+            one.number,
+            one.delay,
+            one.seconds,
+            one.at,
+            one.outcome,
+            one.diagnostics.public(),
+            charge.is_loop,
+        )
+        for one in charge.attempts
+        if one.at >= since and one.outcome != "not_needed"
+    ]

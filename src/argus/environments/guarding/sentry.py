@@ -1,0 +1,194 @@
+"""One engine that is listened to, whatever the number of environments on it.
+
+Its events say at once what happens to which container. After each gap everything is looked at once, and slowly at all
+times: an event that was missed costs half a minute, and nothing for ever.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+
+from argus.core.clock import Clock
+from argus.core.errors import ArgusError, Code
+from argus.environments.guarding.model import State
+from argus.environments.guarding.peaks import EVERY, Peaks
+from argus.environments.guarding.post import Post
+from argus.environments.guarding.ward import Ward
+from argus.environments.labels import MANAGED, RUN
+from argus.host.engine.listening import Listener, Outage
+from argus.host.engine.resources import Happening, Made
+from argus.host.engine.seam import EngineRefused, EngineUnavailable
+
+_BEGIN = 10.0
+_LOOK = 5.0
+_SWEEP = 30.0
+_DOUBT = 1.0
+"""Seconds after which an engine that could not be asked is asked again; then twice as many, up to a sweep's."""
+_TOLD_AGAIN = 0.2
+"""Seconds in which an engine tells what happened meanwhile, before what it shows is judged."""
+_SKEW = 2.0
+
+
+class Sentry:
+    def __init__(self, engine: str, clock: Clock, peaks: Peaks, since: float | None) -> None:
+        self.engine = engine
+        self.posts: dict[str, Post] = {}
+        self.peaks = peaks
+        self._clock = clock
+        self._wards: dict[str, Ward] = {}
+        """By the container's id."""
+        self._turn = asyncio.Lock()
+        self._is_doubtful = False
+        self._tries = 0
+        self._due = asyncio.Event()
+        self._outage: Outage | None = None
+        """That is not over."""
+        self._back: Outage | None = None
+        """That is over, and not told so."""
+        self._until = 0.0
+        """When the last one was over."""
+        self._listener = Listener(
+            self._begin, clock, heard=self._heard, began=self._began, away=self._away, since=since
+        )
+
+    def add(self, post: Post) -> None:
+        self.posts[post.order.run] = post
+        self._wards |= {ward.charge.id: ward for ward in post.wards.values()}
+        self._due.set()
+
+    def drop(self, run: str) -> None:
+        post = self.posts.pop(run)
+        for ward in post.wards.values():
+            self._wards.pop(ward.charge.id, None)
+            self.peaks.forget(ward.charge.id)
+
+    async def run(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._listener.run())
+            group.create_task(self._sweeps())
+            group.create_task(self._samples())
+
+    # What wards ask.
+
+    async def look(self, post: Post, id: str) -> Made | None:
+        """One at a time, and none once it was in vain: an engine that is away is asked once, not once for each."""
+        async with self._turn:
+            if self._is_doubtful or not self._listener.is_on:
+                raise EngineUnavailable("the Docker engine is away", is_the_engines=False)
+            try:
+                return await post.dock.container(id, timeout=_LOOK)
+            except (ArgusError, EngineRefused):
+                self._doubt()
+                raise
+
+    def fell(self, ward: Ward, made: Made) -> bool:
+        """An engine that is ended takes nobody's questions any more, ends its containers as `docker stop` does, and
+        only then its events. So one that was asked to end on the last stream, and could not be looked at before that
+        was over, fell with it; and so did one that nobody saw end."""
+        outage = self._listener.outage
+        if outage is None:
+            return False
+        if ward.signs.died is None:
+            return outage.lost - _SKEW <= (made.finished or 0.0) <= self._until + _SKEW
+        return ward.signs.stream == outage.stream
+
+    # The stream.
+
+    @contextlib.asynccontextmanager
+    async def _begin(self, since: float | None, again: bool) -> AsyncIterator[AsyncIterator[Happening]]:
+        """Through the breaker of any environment that lets it pass: one that is closed to one must not be to all."""
+        problem: Exception = EngineUnavailable("nobody is guarded", is_the_engines=False)
+        async with contextlib.AsyncExitStack() as stack:
+            for post in list(self.posts.values()):
+                beginning = post.dock.happenings({MANAGED: "true"}, since, timeout=_BEGIN, again=again)
+                try:
+                    told = await stack.enter_async_context(beginning)
+                except ArgusError as error:
+                    if error.code is not Code.CIRCUIT_OPEN:
+                        raise
+                    problem = error
+                    continue
+                yield told
+                return
+            raise problem
+
+    def _heard(self, told: Happening) -> None:
+        if told.action == "start":
+            self.peaks.begin(told.id)
+        elif told.action == "oom":
+            self.peaks.look(told.id)  # while there is something to read
+        ward = self._wards.get(told.id)
+        if ward is not None:
+            ward.hear(told, self._listener.stream)
+
+    def _began(self) -> None:
+        self._is_doubtful, self._tries = False, 0
+        if self._outage is not None:
+            self._back, self._outage, self._until = self._outage, None, self._clock.wall()
+        self._due.set()
+
+    def _away(self, outage: Outage) -> None:
+        self._outage = outage
+        for post in self.posts.values():
+            said = {"engine": self.engine, "runId": post.order.run, "reason": outage.why}
+            post.tell("resilience", "engine_lost", said)
+
+    def _doubt(self) -> None:
+        self._is_doubtful = True
+        self._due.set()
+
+    # Looking at everything.
+
+    async def _sweeps(self) -> None:
+        while True:
+            if self._is_doubtful and self._listener.is_on:
+                await asyncio.sleep(min(_SWEEP, _DOUBT * 2**self._tries))
+                self._tries = min(self._tries + 1, 10)
+            else:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(_SWEEP):
+                        await self._due.wait()
+                if self._due.is_set():
+                    self._due.clear()
+                    await asyncio.sleep(_TOLD_AGAIN)
+            if self._listener.is_on:
+                await self._sweep()
+
+    async def _sweep(self) -> None:
+        back, self._back = self._back, None
+        for post in list(self.posts.values()):
+            wanted = {MANAGED: "true", RUN: post.order.run}
+            try:
+                found = {one.id: one for one in await post.dock.containers(wanted, timeout=_LOOK)}
+            except ArgusError as error:
+                if error.code is Code.CIRCUIT_OPEN:
+                    continue  # closed to this one alone, perhaps
+                self._is_doubtful, self._back = True, back
+                return
+            except EngineRefused:
+                continue
+            self._is_doubtful, self._tries = False, 0
+            seen = [(ward, found.get(ward.charge.id)) for ward in post.wards.values()]
+            if back is not None:
+                fallen = [
+                    one.part.name for one, made in seen if made and made.state == "exited" and self.fell(one, made)
+                ]
+                seconds = round(max(0.0, self._clock.wall() - back.lost), 1)
+                said = {"engine": self.engine, "runId": post.order.run, "awaySeconds": seconds, "fallen": fallen}
+                post.tell("resilience", "engine_back", said)
+            for ward, made in seen:
+                ward.see(made)
+
+    async def _samples(self) -> None:
+        while True:
+            await asyncio.sleep(EVERY)
+            if self._listener.is_on and not self._is_doubtful:
+                running = {
+                    ward.charge.id: post.dock
+                    for post in self.posts.values()
+                    for ward in post.wards.values()
+                    if ward.charge.state is State.WELL
+                }
+                await self.peaks.look_at_all(running)

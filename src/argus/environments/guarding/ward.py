@@ -1,0 +1,360 @@
+"""The guardian of one container: one thing at a time, decided on what is seen now, on record before it is done.
+
+Whatever wakes it (an event, a sweep, a health check, the end of a wait), it looks at the container and judges anew. So
+nothing depends on an event that was missed, and a wait that is interrupted goes on where it was.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import replace
+
+from argus.core.backoff import HEALTHY_AGAIN
+from argus.core.errors import ArgusError, Code
+from argus.core.failpoints import GuardPlace, reach
+from argus.environments.blueprint import Part
+from argus.environments.guarding import reports
+from argus.environments.guarding.model import Attempt, Charge, State
+from argus.environments.guarding.policy import Failed, Fallen, GiveUp, Left, Report, Well, decide, is_loop, judge
+from argus.environments.guarding.post import Post
+from argus.environments.guarding.signs import Signs, hear
+from argus.host.engine import refusals
+from argus.host.engine.resources import Happening, Made
+from argus.host.engine.seam import EngineRefused
+from argus.store.records import CloseAct, OpenAct, Write
+
+_START = 60.0
+_GRACE = 10.0
+_LATEST = 5.0
+"""Seconds after a look in which it may be acted on."""
+_CASE = 60.0
+"""Seconds that a restart waits for the test case that is running, where the container still answers."""
+_DEPENDED = 60.0
+_AWAY = (Code.DOCKER_UNAVAILABLE, Code.CIRCUIT_OPEN)
+_SETTLED = (State.LEFT, State.FAILED, State.EXHAUSTED)
+_WAKING = ("start", "die", "stop", "destroy", "pause", "unpause")
+
+
+class Ward:
+    def __init__(self, part: Part, charge: Charge, post: Post) -> None:
+        self.part = part
+        self.charge = charge
+        self.signs = Signs()
+        self.made: Made | None = None
+        """As it was last seen."""
+        self.ailing = ""
+        """What its health check in the file said so often that it counts."""
+        self.answers = False
+        """Whether it does answer, if not well."""
+        self.trouble: ArgusError | None = None
+        """Why nothing can be done just now."""
+        self.is_well = asyncio.Event()
+        self._post = post
+        self._news = asyncio.Event()
+        self._refusal: ArgusError | None = None
+        """What the engine said to the last start."""
+        self._well_since: float | None = None
+        self._looked = 0.0
+        self._holding = contextlib.AsyncExitStack()
+        self._is_holding = False
+
+    def hear(self, told: Happening, stream: int) -> None:
+        self.signs = hear(self.signs, told, stream)
+        if told.action == "start":
+            self.ailing, self._refusal = "", None
+        if told.action in _WAKING or told.action.startswith("health_status"):
+            self._news.set()
+
+    def ail(self, what: str, *, answers: bool) -> None:
+        self.ailing, self.answers = what, answers
+        self._news.set()
+
+    def recover(self) -> None:
+        self.ailing = ""
+        self._news.set()
+
+    def see(self, made: Made | None) -> None:
+        """In a look at all of them. Most often it is as it was."""
+        is_fine = made is not None and made.state == "running" and made.health != "unhealthy"
+        if is_fine and self.charge.state is State.WELL and not self.ailing:
+            self.made, self.trouble = made, None
+            self._is_up_again()
+        else:
+            self._news.set()
+
+    def _is_up_again(self) -> None:
+        if not self.is_well.is_set():
+            self._well_since = self._post.tools.clock.monotonic()
+            self.is_well.set()
+
+    async def run(self) -> None:
+        try:
+            while True:
+                await self._news.wait()
+                self._news.clear()
+                try:
+                    await self._step()
+                except (ArgusError, EngineRefused) as error:
+                    # Looked at again when the engine is back, or by the next sweep.
+                    self.trouble = refusals.in_words(error)
+        finally:
+            await self._let_go()
+
+    async def _step(self) -> None:
+        if not self._post.is_up():
+            return
+        made = self.made = await self._post.look(self.charge.id)
+        self._looked = self._post.tools.clock.monotonic()
+        self.trouble = None
+        if self.charge.act and await self._take_up(made):
+            return
+        key = _key(made)
+        fell = made is not None and self._post.fell(self, made)
+        finding = judge(made, self.signs, ailing=self.ailing, has_check=self.part.health is not None, fell=fell)
+        if isinstance(finding, Well):
+            await self._well()
+        elif self.charge.state in _SETTLED and key == self.charge.key:
+            return  # judged before, and told
+        elif isinstance(finding, Left):
+            await self._leave(finding, key)
+        elif made is not None and isinstance(finding, Fallen):
+            await self._raise_again(made)
+        elif made is not None and isinstance(finding, Failed):
+            await self._mend(made, finding, key)
+
+    # Nothing to do.
+
+    async def _well(self) -> None:
+        if self.charge.under_way is not None:
+            await self._settle("not_needed")
+        elif self.charge.state is not State.WELL:
+            await self._become(replace(self.charge, state=State.WELL, why="", code="", key="", last=None))
+        self._is_up_again()
+        await self._let_go()
+
+    async def _leave(self, left: Left, key: str) -> None:
+        self._is_down()
+        if self.charge.under_way is not None:
+            await self._settle("removed" if key == _GONE else "stopped")
+        charge = replace(self.charge, state=State.LEFT, why=left.why, code="", key=key)
+        await self._post.note(charge, self._post.event("container_left_alone", charge, {"reason": left.why}))
+        self.charge = charge
+        await self._let_go()
+
+    # Failures.
+
+    async def _mend(self, made: Made, failed: Failed, key: str) -> None:
+        lasted = self._is_down()
+        attempt = self.charge.under_way if key == self.charge.key else None
+        if attempt is None:
+            attempt = await self._plan(made, failed, key, was_well=lasted >= HEALTHY_AGAIN)
+        if attempt is None:
+            return
+        if not failed.is_running:
+            await self._hold()
+        if not self.charge.act:
+            clock = self._post.tools.clock
+            left = min(attempt.delay, self.charge.due - clock.wall())
+            if left > 0:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(left):
+                        await self._news.wait()
+                self._news.set()  # whatever ended the wait: it is looked at again before anything is done
+                return
+        if failed.is_running and self.answers:
+            async with self._post.turnstile.closed(_CASE):
+                await self._act(attempt, made, is_running=True)
+        else:
+            await self._hold()
+            await self._act(attempt, made, is_running=failed.is_running)
+
+    async def _plan(self, made: Made, failed: Failed, key: str, *, was_well: bool) -> Attempt | None:
+        """Recorded, with what was seen, before anything is done. None: nothing will be."""
+        post, charge = self._post, self.charge
+        if self._refusal is not None and not failed.is_running:
+            refusal = self._refusal
+            failed = Failed(refusal.code, f"it could not be started: {refusal.message}")
+        if failed.is_running and not self.ailing:
+            self.answers = await post.answers(self.part, made)
+        found = await post.diagnoser.look(made)
+        spent = 0 if was_well else charge.spent
+        decision = decide(spent, post.order.settings)
+        after = replace(charge, key=key, spent=spent, code=failed.code.value, why=failed.reason)
+        if isinstance(decision, Report):
+            charge = replace(after, state=State.FAILED, last=found)
+            await self._give_up(charge, "container_failed")
+            return None
+        if isinstance(decision, GiveUp):
+            looped = is_loop(after.counted, found)
+            charge = replace(after, state=State.EXHAUSTED, last=found, is_loop=looped)
+            await self._give_up(charge, "restart_exhausted")
+            return None
+        clock = post.tools.clock
+        now = clock.wall()
+        attempt = Attempt(decision.attempt, decision.delay, failed.code.value, failed.reason, now, found)
+        charge = after.with_attempt(attempt, state=State.WAITING, spent=decision.attempt, due=now + decision.delay)
+        writes = [post.event("restart_attempt", charge, reports.attempt(charge, attempt, post.order.settings))]
+        if not attempt.delay and not (failed.is_running and self.answers):
+            # Nothing is waited for: the intent goes with it.
+            await self._intend(charge, attempt, *writes)
+        else:
+            await post.intend(charge, *writes)
+            self.charge = charge
+        reach(GuardPlace.PLANNED)
+        return attempt
+
+    async def _give_up(self, charge: Charge, event: str) -> None:
+        await self._post.intend(charge, self._post.event(event, charge, reports.given_up(charge)))
+        self.charge = charge
+        await self._let_go()
+
+    async def _raise_again(self, made: Made) -> None:
+        """It fell with its engine. Those that it depends on come first; nothing is counted."""
+        self._is_down()
+        await self._hold()
+        await self._post.until_well(self.part.depends_on, _DEPENDED)
+        self._looked = self._post.tools.clock.monotonic()
+        await self._act(None, made, is_running=False)
+
+    # Acting.
+
+    async def _intend(self, charge: Charge, attempt: Attempt | None, *writes: Write) -> None:
+        post = self._post
+        charge = replace(charge, state=State.STARTING, act=post.tools.new_id(), acted=post.tools.clock.wall(), due=0.0)
+        intent = {"attempt": attempt.number, "code": attempt.code} if attempt else {"attempt": 0, "code": ""}
+        await post.intend(charge, OpenAct(post.act(charge, intent)), *writes)
+        self.charge = charge
+
+    async def _act(self, attempt: Attempt | None, made: Made, *, is_running: bool) -> None:
+        post = self._post
+        if not self.charge.act:
+            await self._intend(self.charge, attempt)
+        reach(GuardPlace.INTENDED)
+        if not post.is_up() or post.tools.clock.monotonic() - self._looked > _LATEST + (_CASE if is_running else 0):
+            await self._withdraw()
+            return
+        self._refusal = None
+        try:
+            if is_running:
+                await post.dock.restart(made.id, _GRACE, timeout=_GRACE + _START)
+            else:
+                await post.dock.start(made.id, timeout=_START)
+        except (ArgusError, EngineRefused) as error:
+            said = refusals.in_words(error)
+            if said.code in _AWAY:
+                raise  # what became of it is seen when the engine is back
+            await self._refused(said)
+            return
+        reach(GuardPlace.STARTED)
+        await self._verify()
+
+    async def _verify(self) -> None:
+        try:
+            self.made = await self._post.waiter.until_ready(self.part, self.charge.id)
+        except ArgusError as error:
+            if error.code in _AWAY:
+                raise
+            outcome = _OUTCOMES.get(error.code, "crashed")
+            if outcome == "crashed" and self.signs.is_on_purpose:
+                outcome = "stopped"
+            if outcome == "not_ready":
+                self.ail(str(error.details.get("lastResult") or error.message), answers=False)
+            await self._settle(outcome, error.message)
+            self._news.set()
+            return
+        reach(GuardPlace.READY)
+        await self._settle("recovered")
+        await self._well()
+
+    async def _refused(self, error: ArgusError) -> None:
+        if error.code is not Code.CONTAINER_NOT_FOUND:
+            self._refusal = error
+            self._post.tell_conflict(self.part, error)
+        await self._settle("refused", error.message)
+        self._news.set()
+
+    async def _take_up(self, made: Made | None) -> bool:
+        """An act of which nobody knows what became: the engine went away, or an earlier Argus did. Whether there is
+        nothing more to judge."""
+        if made is not None and made.state == "running":
+            await self._hold()
+            await self._verify()
+            return True
+        is_started = made is not None and (made.started or 0.0) >= self.charge.acted
+        if made is None or is_started:
+            await self._settle("crashed" if is_started else "removed")
+            return False
+        attempt = self.charge.under_way
+        await self._withdraw()
+        if attempt is None:
+            await self._raise_again(made)
+            return True
+        return False
+
+    async def _withdraw(self) -> None:
+        """The intent was not carried out. What made it necessary is judged again."""
+        charge = replace(self.charge, state=State.WAITING, act="", acted=0.0)
+        await self._post.note(charge, *self._closing("interrupted", ""))
+        self.charge = charge
+        self._news.set()
+
+    async def _settle(self, outcome: str, problem: str = "") -> None:
+        """What came of the attempt under way, or of a start after the engine's own."""
+        post, charge, attempt = self._post, self.charge, self.charge.under_way
+        writes: list[Write] = [*self._closing(outcome, problem)]
+        is_over = outcome in ("recovered", "not_needed")
+        if attempt is not None:
+            seconds = max(0.0, post.tools.clock.wall() - attempt.at)
+            attempt = replace(attempt, outcome=outcome, seconds=seconds, problem=problem[:500])
+            charge = charge.with_attempt(attempt)
+            if outcome == "not_needed":
+                charge = replace(charge, spent=max(0, charge.spent - 1))
+            if outcome == "recovered":
+                writes.append(post.event("restart_success", charge, reports.success(attempt)))
+        state = State.WELL if is_over else State.WAITING
+        charge = replace(charge, state=state, key="", act="", acted=0.0, due=0.0)
+        if is_over:
+            charge = replace(charge, why="", code="")
+        await post.note(charge, *writes)
+        self.charge = charge
+
+    def _closing(self, outcome: str, problem: str) -> list[CloseAct]:
+        detail = {"problem": problem[:500]} if problem else {}
+        wall = self._post.tools.clock.wall()
+        return [CloseAct(self.charge.act, outcome, wall, detail)] if self.charge.act else []
+
+    async def _become(self, charge: Charge) -> None:
+        await self._post.note(charge)
+        self.charge = charge
+
+    def _is_down(self) -> float:
+        """How many seconds it was well before."""
+        self.is_well.clear()
+        since, self._well_since = self._well_since, None
+        return 0.0 if since is None else self._post.tools.clock.monotonic() - since
+
+    # While it is down no new test case begins.
+
+    async def _hold(self) -> None:
+        if not self._is_holding:
+            self._is_holding = True
+            await self._holding.enter_async_context(self._post.turnstile.closed())
+
+    async def _let_go(self) -> None:
+        self._is_holding = False
+        await self._holding.aclose()
+        self._holding = contextlib.AsyncExitStack()
+
+
+_OUTCOMES = {Code.CONTAINER_NOT_FOUND: "removed", Code.HEALTH_CHECK_TIMEOUT: "not_ready"}
+_GONE = "gone"
+
+
+def _key(made: Made | None) -> str:
+    """Names a failure: the same one is not counted twice."""
+    if made is None:
+        return _GONE
+    if made.state == "running":
+        return f"ill:{made.id[:12]}:{made.started}"
+    return f"{made.id[:12]}:{made.finished}"
