@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.harness import Event, Hook, eventually, is_alive
-from tests.acceptance.yard import COMMANDS, NOTHING, Project, Yard, ours, service, stays, web
+from tests.acceptance.harness import Event, eventually, is_alive
+from tests.acceptance.yard import COMMANDS, NOTHING, Project, Yard, ours, service, stays
 from tests.docker_engine import Engine
 from tests.faults import Injection
 
@@ -19,7 +19,7 @@ SCRIPT = (
     " trap 'echo password=hunter2hunter2; exit 3' USR1;"
     " trap 'touch /broken; exit 7' USR2;"
     " trap 'dd if=/dev/zero of=/dev/null bs=200M; exit $?' HUP;"
-    " trap 'exit 0' QUIT; trap exit TERM;"
+    " trap 'exit 0' WINCH; trap exit TERM;"
     " while :; do sleep 600 & wait; done"
 )
 LIMIT = 32 << 20
@@ -33,7 +33,7 @@ def yard(resting: Yard, docker: Engine) -> Yard:
 
 
 def breaks(name: str, *ports: str, **more: Any) -> dict[str, Any]:
-    """Crashes once at USR1, for ever at USR2, runs out of memory at HUP, ends well at QUIT."""
+    """Crashes once at USR1, for ever at USR2, runs out of memory at HUP, ends well at WINCH."""
     return service(name, BREAKS, *ports, **more)
 
 
@@ -117,7 +117,7 @@ def test_what_a_person_stopped_stays_stopped(yard: Yard, docker: Engine, injecte
     with injected:
         docker.stop("db")
         docker.ask("POST", "/containers/cache/stop?t=0")
-        signal(docker, "ends", "QUIT")
+        signal(docker, "ends", "WINCH")
         eventually(lambda: len(yard.journal("container_left_alone")) == 3, "all three are left alone")
     docker.ask("POST", "/containers/api/kill")
     recovered(yard, shop, "api")
@@ -143,12 +143,8 @@ def test_what_a_person_stopped_stays_stopped(yard: Yard, docker: Engine, injecte
 @pytest.mark.req("US3.2", "US3.3", "US3.4", "FR-R08", "FR-R09", "FR-R10", "FR-R11")
 @pytest.mark.parametrize(("backoff", "steps"), [("exponential", (1, 2, 4)), ("linear", (1, 2, 3))])
 def test_a_crash_loop_is_named_and_given_up_with_every_diagnosis(
-    resting: Yard, docker: Engine, hook: Hook, injected: Injection, backoff: str, steps: tuple[int, ...]
+    yard: Yard, docker: Engine, injected: Injection, backoff: str, steps: tuple[int, ...]
 ) -> None:
-    yard = resting
-    docker.image(BREAKS, "sh", "-c", SCRIPT)
-    yard.configure([], channels=[hook.url])
-    yard.up()
     base = 2000 if injected.in_campaign else 60
     settings = restarting(f"{base}ms", restartBackoff=backoff)
     shop = yard.project(services=[breaks("db")], resilience=settings)
@@ -171,14 +167,17 @@ def test_a_crash_loop_is_named_and_given_up_with_every_diagnosis(
     error = told["lastError"]
     assert (error["code"], len(error["details"]["history"]["attempts"])) == ("CONTAINER_RESTART_EXHAUSTED", 3)
     assert docker.starts("db") == 4
-    hook.wait_for("CONTAINER GIVEN UP: db")
 
 
 @pytest.mark.req("US3.6", "FR-R07")
 def test_one_that_is_unhealthy_is_restarted_with_what_its_check_said(yard: Yard, docker: Engine) -> None:
-    sick = web("api", "13080:8080")
-    sick["container"]["healthcheck"] |= {"interval": "100ms", "retries": 2}
-    shop = yard.project(services=[sick], resilience=restarting())
+    docker.image(
+        "sick:1", "sh", "-c", "mkdir -p /www; touch /www/health; trap exit TERM; httpd -f -p 8080 -h /www & wait"
+    )
+    health = {"path": "/health", "port": 8080, "interval": "100ms", "retries": 2}
+    shop = yard.project(
+        services=[service("api", "sick:1", "13080:8080", container={"healthcheck": health})], resilience=restarting()
+    )
     shop.up()
     # At its start it makes the file again.
     made = docker.ask("POST", "/containers/api/exec", {"Cmd": ["rm", "/www/health"]})["Id"]
@@ -246,31 +245,20 @@ def test_clean_ends_a_restart_that_is_waited_for(yard: Yard, docker: Engine) -> 
 
 @pytest.mark.parametrize(
     ("place", "delay"),
-    [
-        ("", "1500ms"),
-        ("guard-planned", "100ms"),
-        ("guard-intended", "0s"),
-        ("guard-started", "0s"),
-        ("guard-ready", "0s"),
-    ],
+    [("guard-planned", "100ms"), ("guard-intended", "0s"), ("guard-started", "0s")],
 )
 def test_an_argus_that_is_killed_in_the_middle_of_a_restart_goes_on_with_it(
     resting: Yard, docker: Engine, place: str, delay: str
 ) -> None:
     yard = resting
     docker.image(BREAKS, "sh", "-c", SCRIPT)
-    if place:
-        yard.env["ARGUS_FAILPOINT"] = place
+    yard.env["ARGUS_FAILPOINT"] = place
     pid = yard.up()["pid"]
+    del yard.env["ARGUS_FAILPOINT"]
     shop = yard.project(services=[breaks("db")], resilience=restarting(delay))
     shop.up()
     signal(docker, "db", "USR1")
-    if place:
-        eventually(lambda: not is_alive(pid), "Argus is killed")
-        del yard.env["ARGUS_FAILPOINT"]
-    else:
-        yard.wait_for("restart_attempt")
-        yard.kill()
+    eventually(lambda: not is_alive(pid), "Argus is killed")
     yard.up()
     recovered(yard, shop, "db")
     assert len(yard.journal("restart_attempt")) == 1
@@ -343,9 +331,8 @@ def test_containers_that_fell_with_their_engine_are_up_again_after_it_in_their_o
             mortal.start()
             back = yard.wait_for("engine_back").data
             for name in ("db", "api"):
-                eventually(
-                    lambda one=name: guard(shop, one)["state"] == "well" and yard.engine_state(one) == "running", name
-                )
+                eventually(lambda one=name: guard(shop, one)["state"] == "well", f"{name} is well again")
+                assert yard.engine_state(name) == "running"
         assert sorted(back["fallen"]) == ["api", "db"]
         assert lost["engine"] == back["engine"] == mortal.url
         assert len(yard.journal("engine_lost", "engine_back")) == 2

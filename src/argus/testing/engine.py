@@ -74,13 +74,7 @@ class FakeEngine(FakeInsides):
         found = [one for one in self.containers_by_name.values() if carries(one.labels, {key: value if sign else None})]
         return [one.seen() for one in sorted(found, key=lambda one: one.name)]
 
-    async def restart(self, id: str, grace: float | None = None) -> None:
-        if grace is not None:
-            # As environments do: it ends as by `stop`, and the engine tells of all of it.
-            await self.stop(id, grace)
-            await self.start(id)
-            self._tells(self._one(id), "restart", {})
-            return
+    async def restart(self, id: str) -> None:
         await self._reach()
         one = self._one(id)
         if one.refuses:

@@ -172,9 +172,8 @@ class Sentry:
             self._is_doubtful, self._tries = False, 0
             seen = [(ward, found.get(ward.charge.id)) for ward in post.wards.values()]
             if back is not None:
-                fallen = [
-                    one.part.name for one, made in seen if made and made.state == "exited" and self.fell(one, made)
-                ]
+                dead = [(one, made) for one, made in seen if made is not None and made.state == "exited"]
+                fallen = [one.part.name for one, made in dead if not one.is_settled(made) and self.fell(one, made)]
                 seconds = round(max(0.0, self._clock.wall() - back.lost), 1)
                 said = {"engine": self.engine, "runId": post.order.run, "awaySeconds": seconds, "fallen": fallen}
                 post.tell("resilience", "engine_back", said)

@@ -25,7 +25,8 @@ from argus.host.engine.seam import EngineRefused
 from argus.store.records import CloseAct, OpenAct, Write
 
 _START = 60.0
-_GRACE = 10.0
+_RESTART = 120.0
+"""Seconds, of which it may take many to end."""
 _LATEST = 5.0
 """Seconds after a look in which it may be acted on."""
 _CASE = 60.0
@@ -114,7 +115,7 @@ class Ward:
         finding = judge(made, self.signs, ailing=self.ailing, has_check=self.part.health is not None, fell=fell)
         if isinstance(finding, Well):
             await self._well()
-        elif self.charge.state in _SETTLED and key == self.charge.key:
+        elif self.is_settled(made):
             return  # judged before, and told
         elif isinstance(finding, Left):
             await self._leave(finding, key)
@@ -122,6 +123,10 @@ class Ward:
             await self._raise_again(made)
         elif made is not None and isinstance(finding, Failed):
             await self._mend(made, finding, key)
+
+    def is_settled(self, made: Made | None) -> bool:
+        """Whether it was judged, as it is now, and nothing more will be done about it."""
+        return self.charge.state in _SETTLED and self.charge.key == _key(made)
 
     # Nothing to do.
 
@@ -237,7 +242,7 @@ class Ward:
         self._refusal = None
         try:
             if is_running:
-                await post.dock.restart(made.id, _GRACE, timeout=_GRACE + _START)
+                await post.dock.restart(made.id, timeout=_RESTART)
             else:
                 await post.dock.start(made.id, timeout=_START)
         except (ArgusError, EngineRefused) as error:

@@ -68,8 +68,8 @@ class ContainerCalls:
     async def start(self, id: str) -> None:
         await self._act(id, "POST", "/start")
 
-    async def restart(self, id: str, grace: float) -> None:
-        await self._act(id, "POST", f"/restart?t={-int(-grace // 1)}")
+    async def restart(self, id: str) -> None:
+        await self._act(id, "POST", "/restart")
 
     async def stop(self, id: str, grace: float) -> None:
         # Whole seconds, and never less than was asked for: 0 would be no grace at all.

@@ -249,8 +249,8 @@ class Dock(Protocol):
         """One that runs already is left alone. Raises PORT_CONFLICT; it is then there and not running."""
         ...
 
-    async def restart(self, id: str, grace: float, *, timeout: float) -> None:
-        """Stops it as `stop` does, and starts it; the engine does both, also when nobody waits for it any more."""
+    async def restart(self, id: str, *, timeout: float) -> None:
+        """Stops it, in its own time, and starts it: the engine does both, also when nobody waits for it any more."""
         ...
 
     async def stop(self, id: str, grace: float, *, timeout: float) -> None:
