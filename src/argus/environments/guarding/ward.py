@@ -81,8 +81,10 @@ class Ward:
         if is_fine and self.charge.state is State.WELL and not self.ailing:
             self.made, self.trouble = made, None
             self._is_up_again()
-        else:
-            self._news.set()
+            return
+        if made is None or made.state != "running":
+            self.is_well.clear()  # before another that depends on it looks
+        self._news.set()
 
     def _is_up_again(self) -> None:
         if not self.is_well.is_set():
