@@ -25,17 +25,23 @@ class Diagnoser:
     """Takes secrets out of a line."""
     clock: Clock
 
-    async def look(self, made: Made) -> Diagnostics:
+    async def words(self, id: str) -> list[str]:
+        """The last lines it printed; none where they cannot be had."""
+        return await last_words(self.dock, id)
+
+    async def look(self, made: Made, words: list[str] | None = None) -> Diagnostics:
+        """`words`: its last lines, where somebody has them already."""
         is_over = made.state != "running"
         known = made.started is not None and made.finished is not None
         ran = max(0.0, (made.finished or 0.0) - (made.started or 0.0)) if is_over and known else None
+        lines = words if words is not None else await self.words(made.id)
         limit, peak = self.peaks.of(made)
         return Diagnostics(
             container_id=made.id,
             container_name=made.name,
             exit_code=made.exit_code if is_over else None,
             oom_killed=made.oom_killed,
-            logs=bounded([self.clean(line) for line in await last_words(self.dock, made.id)]),
+            logs=bounded([self.clean(line) for line in lines]),
             memory_limit=limit,
             memory_peak=peak,
             at=self.clock.wall(),

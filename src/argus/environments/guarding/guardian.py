@@ -164,8 +164,8 @@ class Guardian:
         dock = tools.dock(shell, circuit)
         rebooted = order.boot != tools.clock.boot_id
 
-        async def look(id: str) -> Made | None:
-            return await sentry.look(post, id)
+        async def look(id: str, has_died: bool) -> tuple[Made | None, list[str] | None]:
+            return await sentry.look(post, id, has_died)
 
         def fell(ward: Ward, made: Made) -> bool:
             return (rebooted and ward.signs.died is None) or sentry.fell(ward, made)

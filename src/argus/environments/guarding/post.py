@@ -98,7 +98,8 @@ class Post:
     intents: Intents
     is_up: Callable[[], bool]
     """Whether the run stands: not being cleaned or replaced."""
-    look: Callable[[str], Awaitable[Made | None]]
+    look: Callable[[str, bool], Awaitable[tuple[Made | None, list[str] | None]]]
+    """At a container, and at what it said last where that will be needed."""
     fell: Callable[[Ward, Made], bool]
     """Whether a container ended because its engine did."""
     tell: Tell

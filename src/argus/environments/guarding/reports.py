@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from argus.core.clock import milliseconds
 from argus.core.errors import ArgusError, Code
 from argus.environments.guarding.model import Attempt, Charge, Restart, Settings, State
 
 
-def attempt(charge: Charge, one: Attempt, settings: Settings) -> dict[str, Any]:
+def attempt(one: Attempt, settings: Settings, died: float | None, decided: float) -> dict[str, Any]:
+    """`died`: when the engine told of its end, by its clock. `decided`: when that was judged."""
     return {
         "attempt": one.number,
         "maxRestarts": settings.most,
         "reason": one.reason,
         "code": one.code,
         "delay": round(one.delay * 1000),
+        "diedAt": milliseconds(died) if died is not None else None,
+        "decidedAt": milliseconds(decided),
         "diagnostics": one.diagnostics.public(),
     }
 

@@ -72,13 +72,19 @@ class Sentry:
 
     # What wards ask.
 
-    async def look(self, post: Post, id: str) -> Made | None:
-        """One at a time, and none once it was in vain: an engine that is away is asked once, not once for each."""
+    async def look(self, post: Post, id: str, has_died: bool) -> tuple[Made | None, list[str] | None]:
+        """One at a time, and none once it was in vain: an engine that is away is asked once, not once for each.
+
+        Of one that died its last words are asked for at the same time: whoever waits for it waits for both.
+        """
         async with self._turn:
             if self._is_doubtful or not self._listener.is_on:
                 raise EngineUnavailable("the Docker engine is away", is_the_engines=False)
             try:
-                return await post.dock.container(id, timeout=_LOOK)
+                if not has_died:
+                    return await post.dock.container(id, timeout=_LOOK), None
+                looking = post.dock.container(id, timeout=_LOOK)
+                return await asyncio.gather(looking, post.diagnoser.words(id))
             except (ArgusError, EngineRefused):
                 self._doubt()
                 raise

@@ -57,14 +57,21 @@ class Turnstile:
     async def closed(self, limit: float = 0.0) -> AsyncIterator[bool]:
         """Lets no new case begin until it is left. Entered when those that are running have ended, or after so many
         seconds; tells whether they have."""
-        self._closed += 1
-        self._open.clear()
+        self.close()
         try:
             yield await _within(self._nobody, limit)
         finally:
-            self._closed -= 1
-            if not self._closed:
-                self._open.set()
+            self.open()
+
+    def close(self) -> None:
+        """Lets no new case begin until it is opened as often as it was closed."""
+        self._closed += 1
+        self._open.clear()
+
+    def open(self) -> None:
+        self._closed -= 1
+        if not self._closed:
+            self._open.set()
 
 
 async def _within(event: asyncio.Event, seconds: float) -> bool:

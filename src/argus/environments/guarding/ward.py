@@ -16,7 +16,18 @@ from argus.core.failpoints import GuardPlace, reach
 from argus.environments.blueprint import Part
 from argus.environments.guarding import reports
 from argus.environments.guarding.model import Attempt, Charge, State
-from argus.environments.guarding.policy import Failed, Fallen, GiveUp, Left, Report, Well, decide, is_loop, judge
+from argus.environments.guarding.policy import (
+    Failed,
+    Fallen,
+    GiveUp,
+    Left,
+    Report,
+    Restart,
+    Well,
+    decide,
+    is_loop,
+    judge,
+)
 from argus.environments.guarding.post import Post
 from argus.environments.guarding.signs import Signs, hear
 from argus.host.engine import refusals
@@ -57,15 +68,31 @@ class Ward:
         """What the engine said to the last start."""
         self._well_since: float | None = None
         self._looked = 0.0
-        self._holding = contextlib.AsyncExitStack()
+        self._words: list[str] | None = None
         self._is_holding = False
+        self._decided: float | None = None
 
     def hear(self, told: Happening, stream: int) -> None:
         self.signs = hear(self.signs, told, stream)
         if told.action == "start":
             self.ailing, self._refusal = "", None
+        if told.action == "die":
+            self._foresee(told)
         if told.action in _WAKING or told.action.startswith("health_status"):
             self._news.set()
+
+    def _foresee(self, told: Happening) -> None:
+        """By what is told of its end, before the engine can be asked about it: it is busy with that end for a while.
+        Where it will be started again, no test case begins from now on; what is seen then has the last word."""
+        if self.made is None or self.charge.state is not State.WELL or not self._post.is_up():
+            return
+        ended = replace(
+            self.made, state="exited", exit_code=told.exit_code or 0, oom_killed=self.signs.ran_out, finished=told.at
+        )
+        is_failed = isinstance(judge(ended, self.signs), Failed)
+        if is_failed and isinstance(decide(self.charge.spent, self._post.order.settings), Restart):
+            self._hold()
+            self._decided = self._post.tools.clock.wall()
 
     def ail(self, what: str, *, answers: bool) -> None:
         self.ailing, self.answers = what, answers
@@ -102,12 +129,14 @@ class Ward:
                     # Looked at again when the engine is back, or by the next sweep.
                     self.trouble = refusals.in_words(error)
         finally:
-            await self._let_go()
+            self._let_go()
 
     async def _step(self) -> None:
         if not self._post.is_up():
             return
-        made = self.made = await self._post.look(self.charge.id)
+        has_died = self.signs.died is not None and self.charge.state is State.WELL
+        made, self._words = await self._post.look(self.charge.id, has_died)
+        self.made = made
         self._looked = self._post.tools.clock.monotonic()
         self.trouble = None
         if self.charge.act and await self._take_up(made):
@@ -138,7 +167,7 @@ class Ward:
         elif self.charge.state is not State.WELL:
             await self._become(replace(self.charge, state=State.WELL, why="", code="", key="", last=None))
         self._is_up_again()
-        await self._let_go()
+        self._let_go()
 
     async def _leave(self, left: Left, key: str) -> None:
         self._is_down()
@@ -147,7 +176,7 @@ class Ward:
         charge = replace(self.charge, state=State.LEFT, why=left.why, code="", key=key)
         await self._post.note(charge, self._post.event("container_left_alone", charge, {"reason": left.why}))
         self.charge = charge
-        await self._let_go()
+        self._let_go()
 
     # Failures.
 
@@ -159,7 +188,7 @@ class Ward:
         if attempt is None:
             return
         if not failed.is_running:
-            await self._hold()
+            self._hold()
         if not self.charge.act:
             clock = self._post.tools.clock
             left = min(attempt.delay, self.charge.due - clock.wall())
@@ -173,7 +202,7 @@ class Ward:
             async with self._post.turnstile.closed(_CASE):
                 await self._act(attempt, made, is_running=True)
         else:
-            await self._hold()
+            self._hold()
             await self._act(attempt, made, is_running=failed.is_running)
 
     async def _plan(self, made: Made, failed: Failed, key: str, *, was_well: bool) -> Attempt | None:
@@ -184,7 +213,7 @@ class Ward:
             failed = Failed(refusal.code, f"it could not be started: {refusal.message}")
         if failed.is_running and not self.ailing:
             self.answers = await post.answers(self.part, made)
-        found = await post.diagnoser.look(made)
+        found = await post.diagnoser.look(made, self._words)
         spent = 0 if was_well else charge.spent
         decision = decide(spent, post.order.settings)
         after = replace(charge, key=key, spent=spent, code=failed.code.value, why=failed.reason)
@@ -201,7 +230,9 @@ class Ward:
         now = clock.wall()
         attempt = Attempt(decision.attempt, decision.delay, failed.code.value, failed.reason, now, found)
         charge = after.with_attempt(attempt, state=State.WAITING, spent=decision.attempt, due=now + decision.delay)
-        writes = [post.event("restart_attempt", charge, reports.attempt(charge, attempt, post.order.settings))]
+        said = reports.attempt(attempt, post.order.settings, self.signs.died, self._decided or now)
+        writes = [post.event("restart_attempt", charge, said)]
+        self._decided = None
         if not attempt.delay and not (failed.is_running and self.answers):
             # Nothing is waited for: the intent goes with it.
             await self._intend(charge, attempt, *writes)
@@ -214,12 +245,12 @@ class Ward:
     async def _give_up(self, charge: Charge, event: str) -> None:
         await self._post.intend(charge, self._post.event(event, charge, reports.given_up(charge)))
         self.charge = charge
-        await self._let_go()
+        self._let_go()
 
     async def _raise_again(self, made: Made) -> None:
         """It fell with its engine. Those that it depends on come first; nothing is counted."""
         self._is_down()
-        await self._hold()
+        self._hold()
         await self._post.until_well(self.part.depends_on, _DEPENDED)
         self._looked = self._post.tools.clock.monotonic()
         await self._act(None, made, is_running=False)
@@ -285,7 +316,7 @@ class Ward:
         """An act of which nobody knows what became: the engine went away, or an earlier Argus did. Whether there is
         nothing more to judge."""
         if made is not None and made.state == "running":
-            await self._hold()
+            self._hold()
             await self._verify()
             return True
         is_started = made is not None and (made.started or 0.0) >= self.charge.acted
@@ -343,15 +374,15 @@ class Ward:
 
     # While it is down no new test case begins.
 
-    async def _hold(self) -> None:
+    def _hold(self) -> None:
         if not self._is_holding:
             self._is_holding = True
-            await self._holding.enter_async_context(self._post.turnstile.closed())
+            self._post.turnstile.close()
 
-    async def _let_go(self) -> None:
-        self._is_holding = False
-        await self._holding.aclose()
-        self._holding = contextlib.AsyncExitStack()
+    def _let_go(self) -> None:
+        if self._is_holding:
+            self._is_holding = False
+            self._post.turnstile.open()
 
 
 _OUTCOMES = {Code.CONTAINER_NOT_FOUND: "removed", Code.HEALTH_CHECK_TIMEOUT: "not_ready"}

@@ -25,6 +25,7 @@ from argus.host.engine.wire import Answer, Line
 _HOLDER = re.compile(r'by container "?([0-9a-f]{12,64})')
 _AGAIN = 0.1
 _SHARED = "container:"
+_KNOWN = 1000
 _LONGEST = 128 * 1024 * 1024
 """Bytes of logs that are read, of which the end is kept: a few lines may be very long ones."""
 
@@ -32,6 +33,8 @@ _LONGEST = 128 * 1024 * 1024
 class ContainerCalls:
     def __init__(self, line: Line) -> None:
         self._line = line
+        self._framed: dict[str, bool] = {}
+        """Whether a container's output is told in frames, by its id: that never changes, and is asked for each log."""
 
     async def _order(self, method: str, target: str, body: Any = None) -> Answer:
         return await self._line.ask(method, target, None if body is None else json.dumps(body).encode())
@@ -113,6 +116,10 @@ class ContainerCalls:
             return None
         said = decoded(answer)
         seen = reading.container(said)
+        if len(self._framed) >= _KNOWN:
+            self._framed.clear()
+        # Old engines do not say in the answer to it whether a log is framed.
+        self._framed[seen.id] = not (said.get("Config") or {}).get("Tty")
         return said if is_meant(name_or_id, seen.id, seen.name) else None
 
     async def containers(self, labels: Wanted) -> list[Made]:
@@ -123,13 +130,14 @@ class ContainerCalls:
         return sorted(found, key=lambda one: one.name)
 
     async def logs(self, id: str, tail: int, since: float | None) -> Printout:
-        said = await self._inspect(id)
-        if said is None:
-            raise missing(id)
-        # Old engines do not say in their answer whether it is framed.
-        printed = Printed(is_framed=not (said.get("Config") or {}).get("Tty"))
+        if id not in self._framed:
+            said = await self._inspect(id)
+            if said is None:
+                raise missing(id)
+            id = said["Id"]
+        printed = Printed(is_framed=self._framed[id])
         query = {"stdout": 1, "stderr": 1, "tail": max(0, tail), **({} if since is None else {"since": f"{since:.9f}"})}
-        async with self._line.listen("GET", f"/containers/{said['Id']}/logs?{urlencode(query)}") as coming:
+        async with self._line.listen("GET", f"/containers/{id}/logs?{urlencode(query)}") as coming:
             if coming.status != 200:
                 raise refusal(await coming.whole(), container=id)
             size = 0
