@@ -150,7 +150,6 @@ class Charge:
     """When the next start is, by the wall clock."""
     act: str = ""
     """The open intent."""
-    acted: float = 0.0
     last: Diagnostics | None = None
     """Of the failure after which nothing more is done."""
     is_loop: bool = False

@@ -19,6 +19,7 @@ from argus.environments.guarding.model import Attempt, Charge, State
 from argus.environments.guarding.policy import (
     Failed,
     Fallen,
+    Finding,
     GiveUp,
     Left,
     Report,
@@ -142,8 +143,7 @@ class Ward:
         if self.charge.act and await self._take_up(made):
             return
         key = _key(made)
-        fell = made is not None and self._post.fell(self, made)
-        finding = judge(made, self.signs, ailing=self.ailing, has_check=self.part.health is not None, fell=fell)
+        finding = self._judge(made)
         if isinstance(finding, Well):
             await self._well()
         elif self.is_settled(made):
@@ -151,9 +151,15 @@ class Ward:
         elif isinstance(finding, Left):
             await self._leave(finding, key)
         elif made is not None and isinstance(finding, Fallen):
-            await self._raise_again(made)
+            await self._raise_again(made, key)
         elif made is not None and isinstance(finding, Failed):
             await self._mend(made, finding, key)
+
+    def _judge(self, made: Made | None) -> Finding:
+        if made is not None and made.state != "running" and self._refusal is not None:
+            return Failed(self._refusal.code, f"it could not be started: {self._refusal.message}")
+        fell = made is not None and self._post.fell(self, made)
+        return judge(made, self.signs, ailing=self.ailing, has_check=self.part.health is not None, fell=fell)
 
     def is_settled(self, made: Made | None) -> bool:
         """Whether it was judged, as it is now, and nothing more will be done about it."""
@@ -208,9 +214,6 @@ class Ward:
     async def _plan(self, made: Made, failed: Failed, key: str, *, was_well: bool) -> Attempt | None:
         """Recorded, with what was seen, before anything is done. None: nothing will be."""
         post, charge = self._post, self.charge
-        if self._refusal is not None and not failed.is_running:
-            refusal = self._refusal
-            failed = Failed(refusal.code, f"it could not be started: {refusal.message}")
         if failed.is_running and not self.ailing:
             self.answers = await post.answers(self.part, made)
         found = await post.diagnoser.look(made, self._words)
@@ -247,10 +250,11 @@ class Ward:
         self.charge = charge
         self._let_go()
 
-    async def _raise_again(self, made: Made) -> None:
+    async def _raise_again(self, made: Made, key: str) -> None:
         """It fell with its engine. Those that it depends on come first; nothing is counted."""
         self._is_down()
         self._hold()
+        self.charge = replace(self.charge, key=key)
         await self._post.until_well(self.part.depends_on, _DEPENDED)
         self._looked = self._post.tools.clock.monotonic()
         await self._act(None, made, is_running=False)
@@ -259,7 +263,7 @@ class Ward:
 
     async def _intend(self, charge: Charge, attempt: Attempt | None, *writes: Write) -> None:
         post = self._post
-        charge = replace(charge, state=State.STARTING, act=post.tools.new_id(), acted=post.tools.clock.wall(), due=0.0)
+        charge = replace(charge, state=State.STARTING, act=post.tools.new_id(), due=0.0)
         intent = {"attempt": attempt.number, "code": attempt.code} if attempt else {"attempt": 0, "code": ""}
         await post.intend(charge, OpenAct(post.act(charge, intent)), *writes)
         self.charge = charge
@@ -315,24 +319,26 @@ class Ward:
     async def _take_up(self, made: Made | None) -> bool:
         """An act of which nobody knows what became: the engine went away, or an earlier Argus did. Whether there is
         nothing more to judge."""
-        if made is not None and made.state == "running":
+        if made is None:
+            await self._settle("removed")
+            return False
+        if _key(made) != self.charge.key:  # it was started since
+            if made.state != "running":
+                await self._settle("crashed")
+                return False
             self._hold()
             await self._verify()
             return True
-        is_started = made is not None and (made.started or 0.0) >= self.charge.acted
-        if made is None or is_started:
-            await self._settle("crashed" if is_started else "removed")
-            return False
         attempt = self.charge.under_way
         await self._withdraw()
         if attempt is None:
-            await self._raise_again(made)
+            await self._raise_again(made, _key(made))
             return True
         return False
 
     async def _withdraw(self) -> None:
         """The intent was not carried out. What made it necessary is judged again."""
-        charge = replace(self.charge, state=State.WAITING, act="", acted=0.0)
+        charge = replace(self.charge, state=State.WAITING, act="")
         await self._post.note(charge, *self._closing("interrupted", ""))
         self.charge = charge
         self._news.set()
@@ -351,7 +357,7 @@ class Ward:
             if outcome == "recovered":
                 writes.append(post.event("restart_success", charge, reports.success(attempt)))
         state = State.WELL if is_over else State.WAITING
-        charge = replace(charge, state=state, key="", act="", acted=0.0, due=0.0)
+        charge = replace(charge, state=state, key="", act="", due=0.0)
         if is_over:
             charge = replace(charge, why="", code="")
         await post.note(charge, *writes)
