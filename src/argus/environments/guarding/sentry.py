@@ -98,7 +98,7 @@ class Sentry:
             return False
         if ward.signs.died is None:
             return outage.lost - _SKEW <= (made.finished or 0.0) <= self._until + _SKEW
-        return ward.signs.stream == outage.stream
+        return ward.signs.stream == outage.stream and not ward.signs.is_asked_by_somebody
 
     # The stream.
 

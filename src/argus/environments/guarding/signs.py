@@ -22,6 +22,8 @@ _LONGEST = 600.0
 class Signs:
     asked: float | None = None
     """When somebody asked it to end."""
+    is_asked_by_somebody: bool = False
+    """The engine took questions then: one that is ended itself does not, and asks its containers to end."""
     died: float | None = None
     is_stopped: bool = False
     """The engine says at the end of `docker stop` that it is done."""

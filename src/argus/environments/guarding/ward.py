@@ -46,7 +46,7 @@ _CASE = 60.0
 _DEPENDED = 60.0
 _AWAY = (Code.DOCKER_UNAVAILABLE, Code.CIRCUIT_OPEN)
 _SETTLED = (State.LEFT, State.FAILED, State.EXHAUSTED)
-_WAKING = ("start", "die", "stop", "destroy", "pause", "unpause")
+_WAKING = ("start", "kill", "die", "stop", "destroy", "pause", "unpause")
 
 
 class Ward:
@@ -140,6 +140,8 @@ class Ward:
         self.made = made
         self._looked = self._post.tools.clock.monotonic()
         self.trouble = None
+        if self.signs.asked is not None and self.signs.died is None:
+            self.signs = replace(self.signs, is_asked_by_somebody=True)
         if self.charge.act and await self._take_up(made):
             return
         key = _key(made)
