@@ -17,6 +17,7 @@ from tests.docker_engine import Engine as RealEngine
 from argus.core.breaker import Limits, State
 from argus.core.circuit import Circuit
 from argus.core.errors import ArgusError, Code
+from argus.environments.guarding.signs import Signs, hear
 from argus.host.children import Children
 from argus.host.dns import Resolver
 from argus.host.engine.building import DockerDock
@@ -464,6 +465,45 @@ async def test_events_end_with_the_engine(world: World):
             async for _ in told:
                 pass
     await raises(Code.DOCKER_UNAVAILABLE, world.dock.ping(timeout=ENOUGH))
+
+
+async def _signs(world: World, id: str, last: str, act: Awaitable[None]) -> Signs:
+    """What the events of a container tell of it, up to the last that is waited for."""
+    async with world.dock.happenings({"argus.test": None}, timeout=ENOUGH) as told:
+        await act
+        signs = Signs()
+        async for one in told:
+            signs = hear(signs, one)
+            if one.action == last:
+                break
+    return signs
+
+
+@on_every_engine
+async def test_it_is_told_whether_one_was_asked_to_end_or_killed(world: World):
+    id = await world.run("web")
+    stopped = await _signs(world, id, "stop", world.dock.stop(id, 10, timeout=ENOUGH))
+    assert (stopped.is_on_purpose, stopped.died is not None) == (True, True)
+    await world.dock.start(id, timeout=ENOUGH)
+    killed = await _signs(world, id, "die", world.dock.kill(id, timeout=ENOUGH))
+    assert (killed.is_on_purpose, killed.died is not None) == (False, True)
+    await world.dock.start(id, timeout=ENOUGH)
+    before = (await world.one(id)).started
+    restarted = await _signs(world, id, "start", world.dock.restart(id, timeout=ENOUGH))
+    assert (restarted.is_on_purpose, restarted.died) == (False, None)
+    after = await world.one(id)
+    assert after.state == "running"
+    assert (after.started or 0) > (before or 0)
+
+
+@on_every_engine
+async def test_a_stream_that_is_begun_in_vain_again_and_again_is_one_failure(world: World):
+    world.kill()
+    for again in (False, True, True, True):
+        with pytest.raises(EngineUnavailable):
+            async with world.dock.happenings({}, timeout=ENOUGH, again=again):
+                pass
+    assert world.dock.circuit.breaker.consecutive == 1
 
 
 # --- an engine that is not well

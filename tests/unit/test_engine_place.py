@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from argus.host.engine.seam import EngineUnavailable
-from argus.host.engine.where import Place, find, for_commands
+from argus.host.engine.where import Place, find, for_commands, leading
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,20 @@ from argus.host.engine.where import Place, find, for_commands
 )
 def test_docker_host_says_it(said: str, place: Place, tmp_path: Path):
     assert find({"DOCKER_HOST": said, "HOME": str(tmp_path), "DOCKER_CONTEXT": "other"}) == place
+
+
+@pytest.mark.parametrize(
+    "environ",
+    [
+        {"DOCKER_HOST": "unix:///run/engine.sock", "PASSWORD": "x"},
+        {"DOCKER_HOST": "tcp://[::1]:99"},
+        {"DOCKER_HOST": "https://engine", "DOCKER_CERT_PATH": "/certificates"},
+        {"HOME": "/nobody"},
+    ],
+)
+def test_the_fewest_variables_lead_to_the_same_engine_and_tell_nothing_else(environ: dict[str, str]):
+    assert find(leading(environ)) == find(environ)
+    assert leading(environ).keys() <= {"DOCKER_HOST", "DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH"}
 
 
 def test_tls_is_spoken_with_the_certificates_of_the_folder(tmp_path: Path):
