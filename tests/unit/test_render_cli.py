@@ -339,3 +339,27 @@ def test_nothing_an_agent_says_can_act_on_the_terminal(verb: str):
 
 def test_the_log_of_an_agent_is_plain_text():
     assert show("agents logs", {"text": "one\ntwo\n"}).text == "one\ntwo"
+
+
+@pytest.mark.parametrize(
+    ("guard", "said"),
+    [
+        (None, "db: running"),
+        ({"state": "well", "restarts": 0}, "db: running"),
+        ({"state": "well", "restarts": 2}, "db: running  [well, 2 of 3 restarts]"),
+        (
+            {"state": "exhausted", "restarts": 3, "crashLoop": True, "reason": "exit status 7"},
+            "db: running  [exhausted, 3 of 3 restarts, a crash loop: exit status 7]",
+        ),
+    ],
+)
+def test_what_the_guardian_does_is_said_where_there_is_something_to_say(guard: dict[str, Any] | None, said: str):
+    whole = {"maxRestarts": 3, "nextAttempt": None, "reason": None, "crashLoop": False, "lastError": None}
+    part = {"name": "db", "state": "running", "health": None, "exitCode": None, "ports": []}
+    answer = {
+        "project": "shop", "state": "up", "runId": "r1", "mocks": [], "portMappings": [], "warnings": [],
+        "services": [{**part, "guard": guard and {**whole, **guard}}],
+        "circuitBreaker": {"state": "closed"}, "problem": None, "configProblem": None,
+    }  # fmt: skip
+    shown = show("env status", answer)
+    assert plain(shown.text).splitlines()[1] == said

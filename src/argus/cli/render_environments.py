@@ -54,7 +54,7 @@ def _ports(one: dict[str, Any]) -> str:
 def _part(one: dict[str, Any]) -> str:
     health = f", {one['health']}" if one["health"] else ""
     ended = f", exit status {one['exitCode']}" if one["exitCode"] is not None else ""
-    return f"{clean(one['name'])}: {clean(one['state'])}{health}{ended}  {_ports(one)}{_guard(one)}".rstrip()
+    return f"{clean(one['name'])}: {clean(one['state'])}{health}{ended}  {_ports(one)}".rstrip() + _guard(one)
 
 
 def _guard(one: dict[str, Any]) -> str:

@@ -48,6 +48,8 @@ class Rig:
         self.loop = loop
         self.clock = FakeClock(loop)
         self.engine = FakeEngine()
+        """The one that is meant where none is named."""
+        self.engines = {SHELL.environ["DOCKER_HOST"]: self.engine}
         self.engine.images["any:1"] = FakeImage(prints=("it begins",))
         self.store = Store(None, clock=self.clock, inline=True)
         self.circuit = Circuit("docker:shop", self.clock.monotonic, judge)
@@ -90,7 +92,7 @@ class Rig:
             clock=self.clock,
             load=self._never,
             circuit=lambda plan, shell: self.circuit,
-            dock=lambda shell, circuit: GuardedDock(self.engine, circuit),
+            dock=lambda shell, circuit: GuardedDock(self.engines[shell.environ["DOCKER_HOST"]], circuit),
             published=lambda shell: "127.0.0.1",
             ports=Ports(lambda port, protocol: port not in self.engine.taken_ports, lambda ports, protocol: {}),
             http=self._http,
@@ -121,7 +123,9 @@ class Rig:
 
     # What is guarded.
 
-    async def guard(self, *parts: Part, health: HealthCheck | None = None, **settings: Any) -> None:
+    async def guard(
+        self, *parts: Part, health: HealthCheck | None = None, shell: Shell = SHELL, **settings: Any
+    ) -> None:
         dock = GuardedDock(self.engine, self.circuit)
         ups = []
         for part in parts:
@@ -133,8 +137,8 @@ class Rig:
             assert made is not None
             ups.append(Up(part, made, 0.1))
         done = SetUp(self.run, Raised("net", tuple(ups)), (), None, Cleanup(), 0.1)
-        plan = Blueprint("shop", "/shop", "net", parts, **settings)
-        await self.guardian.begin(self.run, done, plan, SHELL, self.circuit)
+        plan = Blueprint(self.run.project, "/shop", "net", parts, **settings)
+        await self.guardian.begin(self.run, done, plan, shell, self.circuit)
         await asyncio.sleep(1.0)
 
     def one(self, name: str = "db") -> FakeContainer:

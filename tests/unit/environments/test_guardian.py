@@ -1,6 +1,7 @@
 """The guardian on a fake engine: exact times, and what gets in its way."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 from tests.unit.environments.guard_rig import Rig, db, guarded
@@ -9,8 +10,10 @@ from argus.core.errors import Code
 from argus.environments.blueprint import HealthWish, Part, PortWish
 from argus.environments.guarding.model import State
 from argus.environments.runs import State as RunState
+from argus.environments.tools import Shell
 from argus.host.engine.resources import Happening, HealthCheck
 from argus.host.seam import Failure, ProbeFailed
+from argus.testing import FakeEngine
 
 CHECK = HealthCheck(("CMD", "true"))
 WISH = HealthWish("/health", 80, interval=10.0, timeout=5.0, retries=3, start_period=0.0)
@@ -328,5 +331,27 @@ def test_one_engine_is_listened_to_once_whatever_the_number_of_containers():
         rig.engine.tell(Happening("container", "die", "f" * 64, "stranger", {}, rig.engine.now(), 1))
         await asyncio.sleep(1.0)
         assert await rig.told("restart_attempt") == []
+
+    guarded(test)
+
+
+def test_an_environment_of_another_engine_is_guarded_there_also_by_the_next_argus():
+    async def test(rig: Rig) -> None:
+        other = FakeEngine()
+        other.images = rig.engine.images
+        await rig.guard(db(), restart_delay=0.0)
+        rig.engines["unix:///run/other.sock"] = other
+        rig.engine = other
+        rig.run = replace(rig.run, id="run2", project="mall")
+        rig.book.show(rig.run)
+        await rig.guard(db(), restart_delay=0.0, shell=Shell("/", {"DOCKER_HOST": "unix:///run/other.sock"}))
+        assert len(other.listeners) == 1
+        await rig.kill()
+        await rig.start()
+        await asyncio.sleep(1.0)
+        rig.one().end(7)
+        await asyncio.sleep(5.0)
+        assert rig.one().starts == 2
+        assert [one.container for one in rig.guardian.restarts("run2")] == ["db"]
 
     guarded(test)

@@ -87,6 +87,8 @@ def test_a_container_that_does_not_come_back_stops_the_cases_for_so_long_only():
         async with turnstile.closed():
             await _case(turnstile, 1.0)
             assert loop.time() == 21.0
+            await _case(turnstile, 1.0)  # not each of a hundred for so long
+            assert loop.time() == 22.0
 
     run_simulated(main)
 

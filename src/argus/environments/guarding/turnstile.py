@@ -12,7 +12,7 @@ import contextlib
 from collections.abc import AsyncIterator
 
 _PATIENCE = 120.0
-"""Seconds that a case waits before it begins all the same: it then fails by itself, and says at what."""
+"""Seconds after which cases begin all the same: they then fail by themselves, and say at what."""
 
 
 class Turnstile:
@@ -24,6 +24,8 @@ class Turnstile:
         self._nobody = asyncio.Event()
         self._nobody.set()
         self._closed = 0
+        self._since = 0.0
+        """When it was closed."""
         self._open = asyncio.Event()
         self._open.set()
 
@@ -35,7 +37,7 @@ class Turnstile:
     @contextlib.asynccontextmanager
     async def case(self, name: str) -> AsyncIterator[None]:
         """Around one case. Several may be inside at once."""
-        await _within(self._open, self._patience)
+        await _within(self._open, self._since + self._patience - asyncio.get_running_loop().time())
         self._inside.append(name)
         self._nobody.clear()
         try:
@@ -65,6 +67,8 @@ class Turnstile:
 
     def close(self) -> None:
         """Lets no new case begin until it is opened as often as it was closed."""
+        if not self._closed:
+            self._since = asyncio.get_running_loop().time()
         self._closed += 1
         self._open.clear()
 

@@ -173,7 +173,9 @@ class Ward:
         if self.charge.under_way is not None:
             await self._settle("not_needed")
         elif self.charge.state is not State.WELL:
-            await self._become(replace(self.charge, state=State.WELL, why="", code="", key="", last=None))
+            await self._become(
+                replace(self.charge, state=State.WELL, why="", code="", key="", last=None, is_loop=False)
+            )
         self._is_up_again()
         self._let_go()
 
@@ -256,7 +258,7 @@ class Ward:
         """It fell with its engine. Those that it depends on come first; nothing is counted."""
         self._is_down()
         self._hold()
-        self.charge = replace(self.charge, key=key)
+        self.charge = replace(self.charge, state=State.WAITING, why="it ended with its engine", key=key)
         await self._post.until_well(self.part.depends_on, _DEPENDED)
         self._looked = self._post.tools.clock.monotonic()
         await self._act(None, made, is_running=False)
