@@ -42,11 +42,12 @@ def test_a_quick_round_prints_the_table_and_writes_every_figure(tmp_path: Path):
 def test_a_quick_round_of_the_rows_on_environments_finds_everything_as_it_should_be(tmp_path: Path):
     # Each of them fails when the engine was asked, a holder is not named, or anything is left.
     out = tmp_path / "figures.json"
-    done = bench("QUICK=1", "ROUNDS=1", "ONLY=refusal ports removal", f"OUT={out}")
+    done = bench("QUICK=1", "ROUNDS=1", "ONLY=refusal ports removal guardian", f"OUT={out}")
     assert done.returncode == 0, done
-    rows = json.loads(out.read_text())["rows"]
+    *rows, back, decision = json.loads(out.read_text())["rows"]
     works = [row["work"].split(",")[0] for row in rows]
     assert works == ["CIRCUIT_OPEN over REST"] * 2 + ["10 taken ports"] * 2 + ["2 containers"] * 2
+    assert len(back["argus"]) == len(back["ratios"]) == len(decision["argus"]) == 2
     assert all(len(row["argus"]) == len(row["ratios"]) == 1 for row in rows)
 
 
