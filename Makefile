@@ -80,6 +80,14 @@ newcomer: ## up and test on an empty Debian, as root (AS=user: as anyone; TIERS,
 	@$(or $(PYTHON),python3) scripts/newcomer.py --as "$(AS)" $(if $(CACHE),--cache "$(CACHE)") \
 		$(if $(MIRROR),--mirror "$(MIRROR)") $(TIERS)
 
+# Into a folder of its own: the compiler is large, and nothing else needs it.
+.PHONY: helper
+helper: $(PY) ## build the static helper of environments anew, for every architecture (installs the compiler)
+	@[ -x build/zig/ziglang/zig ] || said=$$($(PY) -m pip install --disable-pip-version-check --no-deps --target build/zig \
+		ziglang==$$($(PY) -c 'import sys; sys.path.insert(0, "scripts"); import helper; print(helper.COMPILER)') 2>&1) \
+		|| { echo "$$said" >&2; exit 1; }
+	@$(PY) scripts/helper.py
+
 .PHONY: lock
 lock: $(PY) ## write the locks anew from pyproject.toml (UPGRADE=1 takes newer versions)
 	@[ -x $(VENV)/bin/uv ] || said=$$($(PY) -m pip install --disable-pip-version-check uv 2>&1) || { echo "$$said" >&2; exit 1; }

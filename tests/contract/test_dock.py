@@ -191,6 +191,16 @@ async def test_one_that_runs_is_removed_as_well(world: World):
 
 
 @on_every_engine
+async def test_one_that_goes_by_itself_is_gone_when_it_ends(world: World):
+    id = await world.run("web", auto_remove=True)
+    assert (await world.one(id)).state == "running"
+    await world.dock.kill(id, timeout=ENOUGH)
+    while await world.dock.container(id, timeout=ENOUGH):
+        await asyncio.sleep(0.01)
+    assert await world.dock.containers({}, timeout=ENOUGH) == []
+
+
+@on_every_engine
 async def test_one_that_is_removed_twice_at_once_is_gone_for_both(world: World):
     id = await world.run("web")
     done = await asyncio.gather(*(world.dock.remove(id, timeout=ENOUGH) for _ in range(3)))
@@ -586,6 +596,7 @@ async def test_the_engine_says_what_it_is(world: World):
     assert about.data_root.startswith("/")
     assert about.storage_driver == "vfs"
     assert about.memory > 0
+    assert about.architecture
 
 
 # --- images

@@ -180,6 +180,9 @@ class FakeContainers:
         attributes = {"image": one.making.image if one.making else "fake", "name": one.name, **one.labels, **more}
         code = int(more["exitCode"]) if "exitCode" in more else None
         self.tell(Happening("container", action, one.id, one.name, dict(one.labels), self.now(), code, attributes))
+        if action == "die" and one.making is not None and one.making.auto_remove:
+            self.containers_by_name.pop(one.name, None)
+            self._tells(one, "destroy", {})
 
     def tell(self, happening: Happening) -> None:
         self.told.append(happening)
@@ -294,8 +297,8 @@ class FakeContainers:
         if one.state == "running":
             self._tells(one, "kill", {"signal": "9"})
             one.end(137)
-        del self.containers_by_name[one.name]
-        self._tells(one, "destroy", {})
+        if self.containers_by_name.pop(one.name, None):  # or it went by itself
+            self._tells(one, "destroy", {})
         return True
 
     async def container(self, name_or_id: str) -> Made | None:

@@ -59,7 +59,7 @@ class FakeEngine(FakeInsides):
 
     async def info(self) -> Info:
         await self._reach()
-        return Info("fake", "/var/lib/docker", "fake", "vfs", 8 * 1024**3)
+        return Info("fake", "/var/lib/docker", "fake", "vfs", 8 * 1024**3, "x86_64")
 
     # --- what services ask
 

@@ -124,6 +124,7 @@ def info(about: Any) -> Info:
         name=str(about.get("Name") or ""),
         storage_driver=str(about.get("Driver") or ""),
         memory=int(about.get("MemTotal") or 0),
+        architecture=str(about.get("Architecture") or ""),
     )
 
 

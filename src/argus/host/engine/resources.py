@@ -72,6 +72,8 @@ class Making:
     """Bytes, with no swap beyond them."""
     health: HealthCheck | None = None
     """None: the image's own."""
+    auto_remove: bool = False
+    """Gone with all that it printed as soon as it ends, also when nobody is left to remove it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +142,8 @@ class Info:
     name: str
     storage_driver: str
     memory: int
+    architecture: str = ""
+    """As the machine calls it: `x86_64`, `aarch64` …"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ def body(making: Making) -> dict[str, Any]:
             "Binds": [_bind(one) for one in making.mounts if not _is_spelt_out(one)],
             "Mounts": [_mount(one, making) for one in making.mounts if _is_spelt_out(one)],
             "ExtraHosts": list(making.extra_hosts),
+            "AutoRemove": making.auto_remove,
         },
     }
     if making.network:

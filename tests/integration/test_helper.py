@@ -1,0 +1,147 @@
+"""The helper itself, as it runs in containers: connections are passed on whole, and names and ports are told as they are."""
+
+import json
+import os
+import platform
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from importlib import resources
+from typing import Any
+
+import pytest
+
+from argus.environments.helper import image
+
+_ARCHITECTURE = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine())
+PROGRAM = str(resources.files(image.__package__) / f"argus-helper-{_ARCHITECTURE}")
+pytestmark = pytest.mark.skipif(
+    _ARCHITECTURE is None or sys.platform != "linux", reason="there is no helper for this machine"
+)
+_LIMIT = 60.0
+
+
+class Echo:
+    """Answers when its client has said all it wants to say, with the same backwards."""
+
+    def __init__(self) -> None:
+        self._listening = socket.create_server(("127.0.0.1", 0), backlog=512)
+        self.port: int = self._listening.getsockname()[1]
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                came, _ = self._listening.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._answer, args=(came,), daemon=True).start()
+
+    def _answer(self, came: socket.socket) -> None:
+        with came:
+            came.sendall(_all(came)[::-1])
+
+    def close(self) -> None:
+        self._listening.close()
+
+
+def _all(connection: socket.socket) -> bytes:
+    said = b""
+    while piece := connection.recv(1 << 16):
+        said += piece
+    return said
+
+
+def _free() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as one:
+        port: int = one.getsockname()[1]
+        return port
+
+
+@contextmanager
+def relaying(to: int) -> Iterator[int]:
+    port = _free()
+    with subprocess.Popen([PROGRAM, "relay", f"{port}=127.0.0.1:{to}"], stderr=subprocess.PIPE) as program:
+        try:
+            while program.poll() is None:
+                try:
+                    socket.create_connection(("127.0.0.1", port)).close()
+                    break
+                except ConnectionRefusedError:
+                    continue
+            yield port
+        finally:
+            program.terminate()
+            assert program.wait(_LIMIT) == 0
+
+
+def probe(*words: str) -> dict[str, dict[str, Any]]:
+    done = subprocess.run([PROGRAM, "probe", *words], capture_output=True, text=True, timeout=_LIMIT, check=True)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    return {f"{one['name']}:{one['port']}": one for one in lines}
+
+
+def test_many_connections_are_passed_on_whole_also_after_one_side_has_said_all() -> None:
+    echo = Echo()
+
+    def one(n: int) -> bool:
+        said = os.urandom(n * 1000) + b"end"
+        with socket.create_connection(("127.0.0.1", port), timeout=_LIMIT) as connection:
+            connection.sendall(said)
+            connection.shutdown(socket.SHUT_WR)
+            return _all(connection) == said[::-1]
+
+    with relaying(echo.port) as port, ThreadPoolExecutor(20) as callers:
+        assert all(callers.map(one, range(200)))
+    echo.close()
+
+
+def test_more_connections_than_it_holds_wait_and_are_served_when_others_end() -> None:
+    echo = Echo()
+    with relaying(echo.port) as port:
+        held = [socket.create_connection(("127.0.0.1", port), timeout=_LIMIT) for _ in range(1100)]
+        for one in held:
+            one.close()
+        with socket.create_connection(("127.0.0.1", port), timeout=_LIMIT) as late:
+            late.sendall(b"abc")
+            late.shutdown(socket.SHUT_WR)
+            assert _all(late) == b"cba"
+    echo.close()
+
+
+def test_where_nobody_is_behind_it_the_connection_is_broken_and_not_ended_in_peace() -> None:
+    with relaying(_free()) as port, socket.create_connection(("127.0.0.1", port), timeout=_LIMIT) as connection:
+        with pytest.raises(ConnectionResetError):
+            connection.sendall(b"x")
+            assert connection.recv(1) == b"x"
+
+
+def test_a_probe_tells_what_is_reached_what_is_refused_and_what_has_no_name() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as open_one:
+        port, closed = open_one.getsockname()[1], _free()
+        said = probe("-t", "2000", f"127.0.0.1:{port}", f"127.0.0.1:{closed}", "a..b:80")
+    reached, refused = said[f"127.0.0.1:{port}"], said[f"127.0.0.1:{closed}"]
+    assert (reached["reachable"], reached["error"], reached["addresses"]) == (True, None, ["127.0.0.1"])
+    assert reached["ms"] > 0
+    assert (refused["reachable"], refused["error"], refused["ms"]) == (False, "refused", None)
+    assert (said["a..b:80"]["dns"], said["a..b:80"]["reachable"]) == ("not a name", False)
+
+
+def test_a_port_that_must_listen_is_waited_for() -> None:
+    port = _free()
+    begun = subprocess.Popen([PROGRAM, "probe", f"127.0.0.1:{port}!"], stdout=subprocess.PIPE, text=True)
+    with socket.create_server(("127.0.0.1", port)), begun:
+        said, _ = begun.communicate(timeout=_LIMIT)
+    assert json.loads(said)["reachable"] is True
+
+
+@pytest.mark.parametrize(
+    "words", [(), ("relay",), ("relay", "80"), ("relay", "0=1.2.3.4:80"), ("relay", "1=x:2"), ("probe", "x:y")]
+)
+def test_what_it_does_not_understand_it_does_not_do(words: tuple[str, ...]) -> None:
+    done = subprocess.run([PROGRAM, *words], capture_output=True, timeout=_LIMIT)
+    assert (done.returncode, bool(done.stderr)) == (2, True)
