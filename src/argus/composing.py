@@ -20,6 +20,7 @@ from argus.environments.blueprint import Blueprint
 from argus.environments.e2e import hidden
 from argus.environments.e2e.environment import Environment
 from argus.environments.e2e.loading import load, with_ports
+from argus.environments.helper.image import HelperImage
 from argus.environments.keeper import Environments
 from argus.environments.labels import Owner
 from argus.environments.planning import plan, repeated
@@ -30,6 +31,7 @@ from argus.host.cgroups import Cgroups
 from argus.host.engine import guard, where
 from argus.host.engine.seam import EngineUnavailable
 from argus.host.machine import MachineHost
+from argus.host.doors import Door
 from argus.live import Live
 from argus.startup import Ground
 from argus.store.lock import is_held
@@ -72,6 +74,8 @@ def environments(
             dock=lambda shell, circuit: host.dock(shell.environ, circuit),
             published=_published,
             ports=Ports(ports.is_free, occupants),
+            listen=Door.open,
+            helper=HelperImage(),
             http=host.http,
             disk_free=disk.free,
             me=_me(home, ground.clock),
@@ -123,7 +127,8 @@ class Reader:
         except TimeoutError:
             message = f"{asked.project_path} could not be read within {_READ:g} s"
             raise ArgusError(Code.CONFIG_NOT_FOUND, message, projectPath=asked.project_path) from None
-        for secret in hidden.secrets(found):
+        concealed = hidden.secrets(found)
+        for secret in concealed:
             self._ground.redactor.learn(secret)
         return Loaded(
             blueprint=plan(found),
@@ -131,6 +136,7 @@ class Reader:
             file=str(found.file),
             suites=tuple({"id": one.id, "name": one.name, "runner": one.runner} for one in found.suites),
             warnings=(*found.notices, *(_told(one) for one in found.warnings), *repeated(found)),
+            secrets=concealed,
         )
 
     def _read(self, asked: Asked) -> Environment:

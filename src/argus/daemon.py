@@ -126,6 +126,7 @@ async def _live(
         live=live,
         notes=notes,
         clean=ground.redactor.text,
+        clean_value=ground.redactor.value,
     )
     errors = Errors(clock, ground.redactor)
     api = build(house, keys, errors, stopping, ground.host)

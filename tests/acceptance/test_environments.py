@@ -29,13 +29,6 @@ def test_an_environment_comes_up_is_looked_at_and_goes_away(yard: Yard, docker: 
     assert shop.status["state"] == "none"
 
 
-def test_a_mock_that_is_not_served_yet_is_told_and_not_dropped_in_silence(yard: Yard) -> None:
-    routes = [{"method": "GET", "path": "/", "response": {"status": 204}}]
-    shop = yard.project(services=[stays("db", "15432:5432")], mocks={"pay": {"port": 9081, "routes": routes}})
-    for said in (shop.env("init").json, shop.up(), shop.status):
-        assert [one for one in said["warnings"] if one.startswith("mocks.pay")], said
-
-
 @pytest.mark.req("FR-R06")
 def test_everything_that_is_made_carries_the_labels(yard: Yard, docker: Engine) -> None:
     shop = yard.project(services=[stays("db", "15432:5432", container={"volumes": ["data:/data"]})])

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from argus.environments.mocking.definition import Served
 from argus.host.engine.resources import Building, Mount
 
 
@@ -50,6 +51,8 @@ class Part:
     is_mock: bool = False
     alias: str = ""
     """What it is reached by on the network, beside its container's name."""
+    serves: Served | None = None
+    """Of a mock that Argus answers itself: its container passes on what comes, and its ports are not the engine's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,8 @@ class Blueprint:
     preflight: bool = True
     clean_orphans: bool = True
     reassign: bool = True
+    verify: bool = True
+    """Whether every service is to be seen reaching all others."""
     port_range: tuple[int, int] | None = None
     breaker: bool = True
     breaker_failures: int = 5

@@ -54,6 +54,10 @@ class Book:
         every = (*self._runs.values(), *self._standing.values())
         return any(one.id == run and one.state is State.UP for one in every)
 
+    @property
+    def up(self) -> list[Run]:
+        return [run for run in self._runs.values() if run.state is State.UP]
+
     def of(self, key: str) -> Run | None:
         return self._runs.get(key)
 

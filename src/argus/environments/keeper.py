@@ -26,6 +26,9 @@ from argus.environments.guarding.turnstile import Turnstile
 from argus.environments.labels import Witness
 from argus.environments.leftovers import Leftovers
 from argus.environments.looking import Looker, Picture
+from argus.environments.mocking import definition
+from argus.environments.mocking.asking import Filter, Told, tell
+from argus.environments.mocking.serving import Mocks
 from argus.environments.orphans import Cleanup, Goes, Resource, everything
 from argus.environments.readiness import Fixed, Readiness
 from argus.environments.report import HealthReport
@@ -62,18 +65,22 @@ class Environments:
         self._leftovers = Leftovers()
         self._endings = Endings()
         self._guardian = Guardian(tools, self._book, self._tell)
+        self._mocks = Mocks(tools.listen, tools.clock)
 
     # The part's own life.
 
     async def restore(self) -> None:
         await self._book.restore()
         await self._guardian.restore()
+        for run in self._book.up:
+            self._mocks.restore(run.id, [definition.read(one) for one in run.served.values()])
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._announcer.run())
             group.create_task(self._leftovers.run())
             group.create_task(self._guardian.run())
+            group.create_task(self._mocks.run())
 
     def stop(self) -> None:
         """Setups under way are ended, and take back what they began."""
@@ -84,6 +91,7 @@ class Environments:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_TO_STOP):
                 await self._endings.all_ended()
+        await self._mocks.close()
 
     @property
     def is_idle(self) -> bool:
@@ -155,6 +163,7 @@ class Environments:
             address=self._tools.published(asked.shell),
             readiness=self._readiness(asked, blueprint, circuit, earlier),
             tell=self._tell(blueprint.project),
+            mocks=self._mocks,
         )
         try:
             async with ending.within(timeout):
@@ -173,6 +182,7 @@ class Environments:
             containers={one.part.name: one.made.name for one in done.raised.parts},
             mocks=tuple(one.part.name for one in done.raised.parts if one.part.is_mock),
             mappings=done.mappings,
+            served={one.mock.name: one.written(loaded.secrets) for one in done.raised.served},
         )
         await self._book.end(act, up, "up", {"seconds": done.seconds})
         await self._guardian.begin(up, done, blueprint, asked.shell, circuit)
@@ -213,6 +223,7 @@ class Environments:
             try:
                 for run in several:
                     done = done.and_(await cleaning.run(run, self._tools.new_id(), force=force))
+                    await self._mocks.keep(self._book.alive)
             finally:
                 await self._guardian.sync()
             if force and known.blueprint.project not in {run.project for run in several}:
@@ -222,7 +233,10 @@ class Environments:
     async def status(self, asked: Asked) -> tuple[Picture, Circuit]:
         known = await self._known(asked)
         looker = Looker(self._dock(asked, known.circuit))
-        return await looker.picture(known.blueprint, known.run, known.problem), known.circuit
+        picture = await looker.picture(known.blueprint, known.run, known.problem)
+        silent = self._mocks.problems(known.run.id) if known.run else {}
+        said = tuple(f"mocks.{name}: not answered: {why}" for name, why in silent.items())
+        return replace(picture, warnings=(*known.blueprint.warnings, *said)), known.circuit
 
     def guarded(self, run: Run | None) -> Mapping[str, Guarded]:
         """How the guardian stands to each container of a run, by its service's or mock's name."""
@@ -244,6 +258,15 @@ class Environments:
         with _in_words():
             looker = Looker(self._dock(asked, known.circuit))
             return await looker.logs(known.blueprint, known.run, container, lines, since)
+
+    async def mock_requests(self, asked: Asked, wanted: Filter, *, clear: bool) -> Told:
+        known = await self._known(asked)
+        mocks = [part.name for part in known.blueprint.parts if part.is_mock]
+        logs = self._mocks.logs(known.run.id) if known.run else {}
+        told = tell(logs, (*mocks, *(known.run.mocks if known.run else ())), wanted)
+        for name in told.served if clear else ():
+            logs[name].clear()
+        return told
 
     # How it is done.
 

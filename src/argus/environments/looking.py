@@ -33,6 +33,7 @@ class Picture:
     """Why its file could not be read: this is what is on record."""
     problem: ArgusError | None = None
     """Why the engine could not be asked: what it has is then not known."""
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,9 @@ from collections.abc import Iterator
 from argus.environments.blueprint import Blueprint, Build, HealthWish, Part, PortWish
 from argus.environments.e2e import mocks, mounts, names
 from argus.environments.e2e.environment import Environment, Service
+from argus.environments.helper import image
+from argus.environments.mocking import definition
+from argus.environments.mocking.serving import HERE, READY
 from argus.host.engine.resources import Building, Mount
 
 
@@ -18,15 +21,13 @@ def plan(environment: Environment) -> Blueprint:
         project=environment.config.project.name,
         folder=str(environment.folder),
         network=environment.network,
-        parts=(*(_service(one) for one in environment.services), *_mocks(environment)),
+        parts=(*_services(environment), *(_mock(environment, *one) for one in environment.mocks.items())),
         builds=tuple(_build(one) for one in environment.services),
-        warnings=tuple(
-            f"mocks.{name}: {mocks.NOT_SERVED}" for name, mock in environment.mocks.items() if mock.image is None
-        ),
         disk_threshold=settings.preflight.disk_space_threshold,
         preflight=settings.preflight.enabled,
         clean_orphans=settings.preflight.clean_orphans,
         reassign=settings.network.port_conflict_strategy == "auto",
+        verify=settings.network.verify_connectivity,
         port_range=environment.config.isolation.port_range,
         breaker=breaker.enabled,
         breaker_failures=breaker.failure_threshold,
@@ -52,7 +53,14 @@ def _build(one: Service) -> Build:
     return Build(one.name, build.image, Building(build.image, str(build.dockerfile), str(build.context), build.args))
 
 
-def _service(one: Service) -> Part:
+def _services(environment: Environment) -> Iterator[Part]:
+    # They may call their mocks while they start.
+    served = tuple(name for name, mock in environment.mocks.items() if mock.image is None)
+    for one in environment.services:
+        yield _service(one, served)
+
+
+def _service(one: Service, served: tuple[str, ...]) -> Part:
     return Part(
         name=one.name,
         container=one.container,
@@ -62,7 +70,7 @@ def _service(one: Service) -> Part:
             PortWish(port.container, port.host, port.address, port.protocol) for port in dict.fromkeys(one.ports)
         ),
         mounts=tuple(_mounts(one.mounts)),
-        depends_on=one.depends_on,
+        depends_on=one.depends_on + served,
         health=_health(one),
         alias=names.part(one.name),
     )
@@ -75,18 +83,18 @@ def _health(one: Service) -> HealthWish | None:
     return HealthWish(check.path, port, check.interval, check.timeout, check.retries, check.start_period)
 
 
-def _mocks(environment: Environment) -> Iterator[Part]:
-    """Those that are images."""
-    for name, mock in environment.mocks.items():
-        if mock.image is not None:
-            yield _mock(environment, name, mock, mock.image)
-
-
-def _mock(environment: Environment, name: str, mock: mocks.Mock, image: str) -> Part:
+def _mock(environment: Environment, name: str, mock: mocks.Mock) -> Part:
+    container = f"{environment.namespace}-{name}"
+    if mock.image is None:
+        # What it takes for a relay to start, and to answer through; it is a moment, or never.
+        health = HealthWish(READY, mock.inside, interval=0.5, timeout=2.0, retries=4, start_period=10.0)
+        ports = (PortWish(mock.inside, mock.port, HERE),)
+        served = definition.of(name, mock)
+        return Part(name, container, image.name(), ports=ports, health=health, is_mock=True, alias=name, serves=served)
     return Part(
         name=name,
-        container=f"{environment.namespace}-{name}",
-        image=image,
+        container=container,
+        image=mock.image,
         ports=(PortWish(mock.inside, mock.port),),
         mounts=tuple(_mounts(mock.volumes)),
         command=tuple(shlex.split(mock.args)) if mock.args else None,

@@ -6,7 +6,7 @@ Nothing is kept here of what was made: all of it carries the run's label, and is
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 
 from argus.core.clock import Clock
@@ -14,6 +14,7 @@ from argus.core.errors import ArgusError, Code
 from argus.core.failpoints import SetupPlace, reach
 from argus.environments.announcing import Tell
 from argus.environments.blueprint import Blueprint, Part
+from argus.environments.mocking.definition import Placed
 from argus.environments.naming import choose
 from argus.environments.standing import Standing
 from argus.environments.waiting import Waiter
@@ -37,6 +38,11 @@ class Raised:
     network: str
     parts: tuple[Up, ...]
     warnings: tuple[str, ...] = ()
+    served: tuple[Placed, ...] = ()
+
+
+Serve = Callable[[str, Blueprint], Awaitable[tuple[Placed, ...]]]
+"""Begins to answer for the mocks of a blueprint, on a network that was made."""
 
 
 class Raising:
@@ -51,6 +57,7 @@ class Raising:
         clock: Clock,
         tell: Tell,
         standing: Standing,
+        serve: Serve,
     ) -> None:
         self._plan = blueprint
         self._run = run
@@ -60,10 +67,13 @@ class Raising:
         self._clock = clock
         self._tell = tell
         self._standing = standing
+        self._serve = serve
+        self._served: dict[str, Placed] = {}
         self._ready: dict[str, asyncio.Event] = {part.name: asyncio.Event() for part in blueprint.parts}
 
     async def run(self) -> Raised:
         network = await self._network()
+        self._served = {one.mock.name: one for one in await self._serve(network, self._plan)}
         await self._volumes()
         try:
             async with asyncio.TaskGroup() as group:
@@ -71,7 +81,7 @@ class Raising:
         except BaseExceptionGroup as several:
             raise _first(several) from None
         parts = tuple([await self._stands(work.result()) for work in works])
-        return Raised(network, parts, self._plan.warnings)
+        return Raised(network, parts, self._plan.warnings, tuple(self._served.values()))
 
     async def _stands(self, up: Up) -> Up:
         """Still, now that all are ready: one that others waited for may have ended meanwhile."""
@@ -137,11 +147,11 @@ class Raising:
             image=part.image,
             labels=self._labels,
             environment=part.environment,
-            ports=tuple(Binding(one.container_port, one.host_port, one.host, one.protocol) for one in part.ports),
+            ports=self._published(part),
             mounts=part.mounts,
             network=network,
             aliases=tuple(dict.fromkeys(filter(None, (part.alias, part.container)))),
-            command=part.command,
+            command=self._command(part),
         )
         try:
             return await self._dock.make(making, timeout=_MAKE)
@@ -152,6 +162,17 @@ class Raising:
             holder = dict(error.details.get("labels") or {})
             other = choose(part.container, self._plan.project, self._run, holder, kind="container")
             return await self._dock.make(replace(making, name=other), timeout=_MAKE)
+
+    def _published(self, part: Part) -> tuple[Binding, ...]:
+        if part.serves:
+            return ()  # Argus itself listens there
+        return tuple(Binding(one.container_port, one.host_port, one.host, one.protocol) for one in part.ports)
+
+    def _command(self, part: Part) -> tuple[str, ...] | None:
+        served = self._served.get(part.name)
+        if served is None:
+            return part.command
+        return ("relay", f"{served.mock.inside}={served.gateway}:{served.port}")
 
 
 def _of(part: Part, error: ArgusError) -> ArgusError:

@@ -37,6 +37,8 @@ class Run:
     mocks: tuple[str, ...] = ()
     """Those of them that are mocks."""
     mappings: tuple[PortMapping, ...] = ()
+    served: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """The mocks that Argus answers itself, as they are on record: the next daemon goes on with them."""
     file: str = ""
     """That describes it, where it is not the folder's e2e.yaml."""
 
@@ -64,6 +66,7 @@ class Run:
             "containers": dict(self.containers),
             "mocks": list(self.mocks),
             "mappings": [[one.service, one.original, one.actual] for one in self.mappings],
+            "served": {name: dict(one) for name, one in self.served.items()},
             "file": self.file,
         }
         return PutDocument(Document(DOMAIN, self.key, data, live=self.state is not State.NONE))
@@ -84,6 +87,7 @@ def read(data: Mapping[str, Any]) -> Run:
         dict(data["containers"]),
         tuple(data["mocks"]),
         tuple(PortMapping(*one) for one in data["mappings"]),
+        data.get("served", {}),
         data.get("file", ""),
     )
 

@@ -14,6 +14,8 @@ from argus.environments.announcing import Tell
 from argus.environments.blueprint import Blueprint
 from argus.environments.book import Book
 from argus.environments.labels import RUN, labels
+from argus.environments.mocking.definition import Placed
+from argus.environments.mocking.serving import Mocks
 from argus.environments.orphans import Cleanup, Resource, but_volumes, everything
 from argus.environments.ports import Occupant, PortMapping, Wanted, conflict
 from argus.environments.raising import Raised, Raising
@@ -25,6 +27,7 @@ from argus.environments.tools import Loaded, Tools
 from argus.environments.waiting import Waiter
 from argus.host.engine.resources import Dock
 
+_LOOK = 5.0
 _TAKE_BACK = 60.0
 """Seconds for removing what a failed setup made; beyond, the next one does it."""
 _BINDINGS = 10
@@ -53,6 +56,7 @@ class SettingUp:
     address: str
     readiness: Readiness
     tell: Tell
+    mocks: Mocks
     wanted: list[Wanted] = field(default_factory=list)
     mappings: list[PortMapping] = field(default_factory=list)
     """In the order of what is wanted."""
@@ -71,6 +75,8 @@ class SettingUp:
         report, cleanup = None, Cleanup()
         if self.plan.preflight:
             report, cleanup = await self.readiness.for_setup()
+        if any(part.serves for part in self.plan.parts):
+            await self.tools.helper.made(self.dock)
         await fitting.check(self.plan, self.earlier, self.dock)
         self.touched = True
         await self.book.supersede(self.run, self.earlier)
@@ -89,6 +95,7 @@ class SettingUp:
     async def _replace(self) -> Cleanup:
         """Set up again, an environment replaces its own earlier run, also where leftovers are not cleaned."""
         done = Cleanup()
+        await self.mocks.keep(self.book.alive)
         for run in self.earlier:
             found = await self._of_run(run)
             if run.was_up:
@@ -168,8 +175,16 @@ class SettingUp:
         self.standing = Standing(part.name for part in plan.parts)
         return Raising(
             plan, self.run.id, carried, dock=self.dock, waiter=waiter, clock=tools.clock, tell=self.tell,
-            standing=self.standing,
+            standing=self.standing, serve=self._serve,
         )  # fmt: skip
+
+    async def _serve(self, network: str, plan: Blueprint) -> tuple[Placed, ...]:
+        parts = [part for part in plan.parts if part.serves]
+        found = await self.dock.network(network, timeout=_LOOK) if parts else None
+        gateway = found.gateway if found else ""
+        placed = tuple(Placed(part.serves, part.ports[0].host_port, gateway) for part in parts if part.serves)
+        await self.mocks.serve(self.run.id, placed)
+        return placed
 
     def _waiting(self, part: str, what: str) -> None:
         self.standing.waits(part, what)
@@ -193,6 +208,7 @@ class SettingUp:
         """Removes what this run made. Returns what could not be removed, in words; the next setup removes that."""
         if not self.touched:
             return ""
+        await self.mocks.keep(self.book.alive - {self.run.id})
         try:
             async with asyncio.timeout(_TAKE_BACK):
                 done = await self.readiness.remove(await self._of_run(self.run), everything)

@@ -11,7 +11,9 @@ from argus.core.circuit import Circuit
 from argus.core.clock import Clock
 from argus.environments.blueprint import Blueprint
 from argus.environments.e2e.source import NAMES
+from argus.environments.helper.image import HelperImage
 from argus.environments.labels import Owner
+from argus.environments.mocking.serving import Open
 from argus.environments.ports import Ports
 from argus.environments.waiting import Http
 from argus.host.engine.resources import Dock
@@ -54,6 +56,8 @@ class Loaded:
     suites: tuple[Mapping[str, Any], ...] = ()
     warnings: tuple[str, ...] = ()
     variables: Mapping[str, str] | None = None
+    secrets: frozenset[str] = frozenset()
+    """What of it is not to be written down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,9 @@ class Tools:
     published: Callable[[Shell], str]
     """Where ports are that this caller's engine publishes."""
     ports: Ports
+    listen: Open
+    """Begins to answer HTTP at addresses of this machine."""
+    helper: HelperImage
     http: Http
     disk_free: Callable[[str], int | None]
     me: Owner

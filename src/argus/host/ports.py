@@ -37,8 +37,8 @@ class Listener:
         return f"[{self.address}]:{self.port}" if ":" in self.address else f"{self.address}:{self.port}"
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """A listening socket, or PORT_CONFLICT with the occupant's name."""
+def bound(host: str, port: int) -> socket.socket:
+    """A listening socket, or what the machine says."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     made = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -47,8 +47,17 @@ def listen(host: str, port: int) -> socket.socket:
         made.bind((host, port))
         made.listen(1024)
         made.setblocking(False)
-    except OSError as error:
+    except OSError:
         made.close()
+        raise
+    return made
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket, or PORT_CONFLICT with the occupant's name."""
+    try:
+        return bound(host, port)
+    except OSError as error:
         if error.errno == errno.EADDRINUSE:
             holder = occupant(port)
             by = f" by {holder.program} (pid {holder.pid})" if holder and holder.pid else ""
@@ -65,7 +74,6 @@ def listen(host: str, port: int) -> socket.socket:
             f"cannot listen on {host} port {port}: {error.strerror or error}",
             errors=[{"path": "server", "message": f"{host}:{port}: {error.strerror or error}"}],
         ) from None
-    return made
 
 
 def is_free(port: int, protocol: str = "tcp") -> bool:

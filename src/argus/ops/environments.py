@@ -8,15 +8,20 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from argus.core.clock import rfc3339
+from argus.core.clock import milliseconds, rfc3339
 from argus.core.errors import IN_ENVIRONMENTS, ArgusError, Code, Severity
 from argus.environments.guarding.guardian import Seen as Guarded
 from argus.environments.looking import Seen
+from argus.environments.mocking import definition
+from argus.environments.mocking.asking import Filter
+from argus.environments.mocking.log import Seen as Request
+from argus.environments.mocking.serving import HERE
 from argus.environments.orphans import Cleanup, Resource
 from argus.environments.ports import PortMapping
 from argus.environments.preflight import DISK, ORPHANS
 from argus.environments.raising import Up
 from argus.environments.report import HealthReport, Overall, Verdict
+from argus.environments.runs import Run
 from argus.environments.tools import Asked, Shell
 from argus.host.engine.resources import Binding
 from argus.ops.caller import Role, Scope
@@ -78,6 +83,15 @@ class ContainerLogsAsk(Environment):
 
 class CleanAsk(Environment):
     force: bool = Field(default=False, strict=True, description="Also volumes, and what dead runs of the project left")
+
+
+class MockRequestsAsk(Environment):
+    mock_name: str | None = Field(default=None, max_length=200, pattern=_NO_NUL, description="Only of this one")
+    method: str | None = Field(default=None, max_length=50, pattern=_NO_NUL, description="Only with this method")
+    path: str | None = Field(default=None, max_length=4096, pattern=_NO_NUL, description="Only paths that begin so")
+    since: PositiveDuration | None = Field(default=None, description='Only of the last, such as "10m"')
+    limit: int = Field(default=100, ge=1, le=500, description="How many, the newest")
+    clear: bool = Field(default=False, strict=True, description="Forget them all once they are shown")
 
 
 class PreflightAsk(Environment):
@@ -223,6 +237,28 @@ class ContainerLogsView(Answer):
     truncated: bool = Field(description="Whether there was more of it than fits: 256 KiB, the newest lines")
 
 
+class MockRequestView(Answer):
+    mock: str
+    method: str
+    path: str
+    query: dict[str, Any]
+    headers: dict[str, str] = Field(description="Values of those that are named like secrets are masked")
+    body: Any = Field(description="What its JSON or form says, else text; null: there was none")
+    body_bytes: int
+    body_cut: bool = Field(description="Whether it was longer than what is kept: 16 KiB")
+    route: str | None = Field(description="Which answered; null: none, and the answer was 404")
+    status: int
+    timestamp: int = Field(description="Milliseconds since 1970")
+    duration: float = Field(description="Milliseconds")
+
+
+class MockRequestsView(Answer):
+    requests: list[MockRequestView] = Field(description="The oldest first")
+    total: int = Field(description="Of these mocks since they were last cleared; 500 of each are kept")
+    mocks: list[str] = Field(description="Whose: those that Argus answers itself, and that are up")
+    cleared: bool
+
+
 class PreflightView(Answer):
     health_report: HealthReportView
     circuit_breaker_state: CircuitView
@@ -289,7 +325,17 @@ def _ports(bindings: tuple[Binding, ...]) -> list[PortView]:
     ]
 
 
-def _part(seen: Seen | Up, *, unknown: bool = False) -> PartView:
+def _part(seen: Seen | Up, run: Run | None, *, unknown: bool = False) -> PartView:
+    view = _as_container(seen, unknown=unknown)
+    served = run.served.get(seen.part.name) if run else None
+    if served is None:
+        return view
+    placed = definition.read(served)
+    answered = PortView(container_port=placed.mock.inside, host_port=placed.port, host=HERE, protocol="tcp")
+    return view.model_copy(update={"ports": [answered]})
+
+
+def _as_container(seen: Seen | Up, *, unknown: bool) -> PartView:
     made, part = seen.made, seen.part
     container = made.name if made else part.container
     if made is None:
@@ -411,7 +457,7 @@ async def build(house: House, ask: BuildAsk) -> BuildView:
     errors=(
         *_CONFIG, *_ENGINE, Code.PORT_CONFLICT, Code.PORT_EXHAUSTION, Code.NAME_CONFLICT, Code.IMAGE_NOT_FOUND,
         Code.CONTAINER_CRASH, Code.CONTAINER_OOM, Code.CONTAINER_NOT_FOUND, Code.HEALTH_CHECK_TIMEOUT,
-        Code.STORE_UNAVAILABLE, Code.CONFLICT, Code.NO_DAEMON,
+        Code.NETWORK_UNREACHABLE, Code.DNS_RESOLUTION_FAILED, Code.STORE_UNAVAILABLE, Code.CONFLICT, Code.NO_DAEMON,
     ),
 )  # fmt: skip
 async def setup(house: House, ask: SetupAsk) -> SetupView:
@@ -424,8 +470,8 @@ async def setup(house: House, ask: SetupAsk) -> SetupView:
     return SetupView(
         run_id=done.run.id,
         network=done.raised.network,
-        services=[_part(one) for one in done.raised.parts if not one.part.is_mock],
-        mocks=[_part(one) for one in done.raised.parts if one.part.is_mock],
+        services=[_part(one, done.run) for one in done.raised.parts if not one.part.is_mock],
+        mocks=[_part(one, done.run) for one in done.raised.parts if one.part.is_mock],
         preflight=_report(done.report) if done.report else None,
         port_mappings=_mappings(done.mappings),
         network_verification=None,
@@ -451,7 +497,7 @@ async def status(house: House, ask: Environment) -> StatusView:
 
     def part(one: Seen) -> PartView:
         guard = guarded.get(one.part.name)
-        shown = _part(one, unknown=unknown)
+        shown = _part(one, run, unknown=unknown)
         return shown.model_copy(update={"guard": _guard(house, guard)}) if guard else shown
 
     return StatusView(
@@ -465,7 +511,7 @@ async def status(house: House, ask: Environment) -> StatusView:
         mocks=[part(one) for one in picture.parts if one.part.is_mock],
         port_mappings=_mappings(run.mappings) if run else [],
         circuit_breaker=circuit_view(house, circuit),
-        warnings=list(picture.blueprint.warnings),
+        warnings=list(picture.warnings),
         problem=problem_view(house, picture.problem) if picture.problem else None,
         config_problem=problem_view(house, wrong) if wrong else None,
     )
@@ -481,6 +527,44 @@ async def logs(house: House, ask: ContainerLogsAsk) -> ContainerLogsView:
     made, lines = await house.environments.logs(_asked(house, ask), ask.container, ask.lines, since)
     cleaned = [house.clean(line) for line in lines]
     return ContainerLogsView(container=made.name, state=made.state, lines=cleaned, truncated=lines.is_cut)
+
+
+@operation(
+    "environments.mock_requests", "POST /api/environments/mock_requests", verb="env mock-requests",
+    tool="argus_mock_requests", scope=Scope.ENVIRONMENT, errors=(*_CONFIG, Code.MOCK_NOT_FOUND),
+)  # fmt: skip
+async def mock_requests(house: House, ask: MockRequestsAsk) -> MockRequestsView:
+    """Shows what was asked of an environment's mocks: the newest requests, and how each was answered.
+
+    Only of mocks without an `image`, which Argus answers itself. Changes nothing, unless `clear` is set: then what was
+    seen so far is forgotten. Kept in memory: a daemon that was restarted begins anew.
+    """
+    since = house.clock.wall() - ask.since if ask.since else None
+    wanted = Filter(ask.mock_name, ask.method, ask.path, since, ask.limit)
+    told = await house.environments.mock_requests(_asked(house, ask), wanted, clear=ask.clear)
+    return MockRequestsView(
+        requests=[_request(house, one) for one in told.requests],
+        total=told.total,
+        mocks=list(told.served),
+        cleared=ask.clear,
+    )
+
+
+def _request(house: House, one: Request) -> MockRequestView:
+    return MockRequestView(
+        mock=one.mock,
+        method=one.method,
+        path=house.clean(one.path),
+        query=house.clean_value(one.query),
+        headers=house.clean_value(one.headers),
+        body=house.clean_value(one.body),
+        body_bytes=one.body_bytes,
+        body_cut=one.body_cut,
+        route=one.route,
+        status=one.status,
+        timestamp=milliseconds(one.at),
+        duration=_milliseconds(one.seconds),
+    )
 
 
 @operation(
@@ -511,5 +595,5 @@ async def reset_circuit(house: House, ask: Environment) -> CircuitReset:
     return await reset(house, circuit)
 
 
-_ALL = (init, preflight_check, build, setup, status, logs, clean, reset_circuit)
+_ALL = (init, preflight_check, build, setup, status, logs, mock_requests, clean, reset_circuit)
 OPERATIONS = tuple(replace(one, advice=IN_ENVIRONMENTS) for one in _ALL)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from argus.agents.crew import Crew
 from argus.autonomy import Autonomy
@@ -70,6 +71,8 @@ class House:
     notes: Notes
     clean: Callable[[str], str]
     """Takes secrets out of what agents and programs said, before it is shown."""
+    clean_value: Callable[[Any], Any]
+    """The same with all that a value holds."""
     environments: Environments
     sessions: Sessions
     shell: Shell

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from argus.core.errors import ArgusError, Code
-from argus.environments.e2e import loading, mocks
+from argus.environments.e2e import loading
 from argus.environments.e2e.environment import Environment
 
 NOW = 1_771_286_400.0
@@ -38,8 +38,8 @@ def places(error: ArgusError) -> list[tuple[str, int | None]]:
 
 
 def warned(environment: Environment) -> list[tuple[str, int | None]]:
-    """Without those about Dockerfiles, which most of these projects do not have, and about mocks as such."""
-    public = [warning.public() for warning in environment.warnings if warning.message != mocks.NOT_SERVED]
+    """Without those about Dockerfiles, which most of these projects do not have."""
+    public = [warning.public() for warning in environment.warnings]
     return [(one["path"], one["line"]) for one in public if not one["path"].endswith("build.dockerfile")]
 
 

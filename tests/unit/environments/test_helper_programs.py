@@ -1,4 +1,4 @@
-"""The programs that are in the repository belong to the source beside them, and need nothing of the images they run in."""
+"""The programs in the repository belong to the source beside them, and need nothing of the images they run in."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ import pytest
 from argus.environments.helper import image
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "scripts"))
-import helper  # noqa: E402
+import helper
 
 _MACHINES = {"amd64": 62, "arm64": 183}
 _INTERPRETER = 3

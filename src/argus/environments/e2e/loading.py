@@ -16,7 +16,6 @@ from argus.environments.e2e import (
     checks,
     following,
     legal,
-    mocks,
     paths,
     places,
     problems,
@@ -154,7 +153,6 @@ def _warnings(
         said.append((path, f"{words} cannot be resolved and stays as written"))
     said += paths.missing(found)
     said += checks.runners(document.value)
-    said += [(one.path, mocks.NOT_SERVED) for one in places.mocks(document.value) if one.value.get("image") is None]
     if document.value.get("service") is not None and document.value.get("services"):
         said.append((("service",), "not used: `services` goes before it"))
     found_at = [Problem(path, document.line(path), message) for path, message in said]
@@ -165,6 +163,7 @@ def _warnings(
 
 def _notices(config: E2E) -> tuple[str, ...]:
     there = [f"`{name}`" for name in NOT_ACTED_ON if getattr(config, name) is not None]
+    there += [f"`mocks.{name}.{key}`" for name, mock in config.mocks.items() for key in mock.not_acted_on]
     return (f"accepted and not acted on: {', '.join(there)}",) if there else ()
 
 

@@ -21,7 +21,7 @@ from argus.environments.e2e.values import (
     whole,
 )
 
-NOT_SERVED = "not served yet: a mock without an `image` is left out"
+_NOT_ACTED_ON = ("openapi", "mode", "validate_requests", "target", "recordings_dir", "max_depth")
 
 
 class Response(Part):
@@ -86,3 +86,9 @@ class Mock(Part):
     @property
     def inside(self) -> int:
         return self.container_port or self.port
+
+    @property
+    def not_acted_on(self) -> list[str]:
+        """What it says beyond routes and images, by its names in the file."""
+        said = [one for one in _NOT_ACTED_ON if getattr(self, one) != type(self).model_fields[one].default]
+        return [type(self).model_fields[one].alias or one for one in said]
