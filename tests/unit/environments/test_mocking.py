@@ -108,7 +108,8 @@ def test_templates_are_of_each_request_and_one_alone_keeps_its_type() -> None:
     body = {
         "all": "{{request.body}}", "sum": "{{ request.body.sum }}", "second": "{{request.body.list.1}}",
         "text": "{{request.params.id}}: {{request.body.list}} {{request.body.yes}}", "page": "{{request.query.page}}",
-        "at": "{{timestamp}}", "id": "{{uuid}}", "missing": "{{request.body.nothing}}", "kind": "{{request.headers.x-kind}}",
+        "at": "{{timestamp}}", "id": "{{uuid}}", "missing": "{{request.body.nothing}}",
+        "kind": "{{request.headers.x-kind}}",
     }  # fmt: skip
     sent = {"sum": 7, "list": [1, None], "yes": True}
     found = said(mock(route("POST", "/a/:id", body)), ask("POST", "/a/b%20c?page=2", sent, ("X-Kind", "k")))
