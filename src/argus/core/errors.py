@@ -147,6 +147,7 @@ IN_ENVIRONMENTS: dict[Code, tuple[str, ...]] = {
     Code.CONTAINER_NOT_FOUND: ("read_environment", "check_name"),
     Code.CONTAINER_NOT_RUNNING: ("read_environment", "run_setup"),
     Code.SERVICE_NOT_FOUND: ("list_environment_services", "check_name"),
+    Code.MOCK_NOT_FOUND: ("read_environment", "check_name"),
 }
 """What is suggested where an e2e.yaml is meant, and not argus.yaml, its services or its port."""
 

@@ -44,6 +44,8 @@ class SetupPlace(StrEnum):
     CONTAINER_MADE = "setup-container-made"
     CONTAINER_STARTED = "setup-container-started"
     PART_READY = "setup-part-ready"
+    PROBING = "setup-probing"
+    """All are ready, and one of them looks at the others."""
     ALL_READY = "setup-all-ready"
     DONE = "setup-done"
 

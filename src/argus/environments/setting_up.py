@@ -5,17 +5,23 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from argus.core.clock import rfc3339
 from argus.core.errors import ArgusError, Code
 from argus.core.failpoints import SetupPlace, reach
 from argus.environments import claims, fitting, orphans
 from argus.environments.announcing import Tell
-from argus.environments.blueprint import Blueprint
+from argus.environments.blueprint import Blueprint, Part
 from argus.environments.book import Book
 from argus.environments.labels import RUN, labels
 from argus.environments.mocking.definition import Placed
 from argus.environments.mocking.serving import Mocks
+from argus.environments.networking.diagnosing import Diagnosis
+from argus.environments.networking.matrix import Report
+from argus.environments.networking.probing import Prober
+from argus.environments.networking.targets import Stands
+from argus.environments.networking.verifying import Verifier
 from argus.environments.orphans import Cleanup, Resource, but_volumes, everything
 from argus.environments.ports import Occupant, PortMapping, Wanted, conflict
 from argus.environments.raising import Raised, Raising
@@ -42,6 +48,7 @@ class SetUp:
     report: HealthReport | None
     cleanup: Cleanup
     seconds: float
+    verification: Report | None = None
 
 
 @dataclass(slots=True)
@@ -88,9 +95,10 @@ class SettingUp:
         finally:
             # Bound by the engine by now, or not needed any more.
             self.tools.ports.give_back(self.mappings)
+        verification = await self._verify(raised) if self.plan.verify else None
         reach(SetupPlace.ALL_READY)
         seconds = round(self.tools.clock.monotonic() - began, 3)
-        return SetUp(self.run, raised, tuple(self.mappings), report, cleanup, seconds)
+        return SetUp(self.run, raised, tuple(self.mappings), report, cleanup, seconds, verification)
 
     async def _replace(self) -> Cleanup:
         """Set up again, an environment replaces its own earlier run, also where leftovers are not cleaned."""
@@ -170,8 +178,8 @@ class SettingUp:
                 moved[one.service][one.original] = one.actual
         actual = {wanted: one.actual for wanted, one in zip(self.wanted, self.mappings, strict=True)}
         plan = claims.given(self.loaded.moved_to(moved) if moved else self.plan, self.plan, actual)
-        carried = labels(plan.project, self.run.id, tools.me, rfc3339(tools.clock.wall()))
-        waiter = Waiter(self.dock, tools.http, tools.clock, self.address, self._waiting)
+        carried = self._labels()
+        waiter = Waiter(self.dock, tools.http, tools.clock, self.address, self._waiting, self._diagnose)
         self.standing = Standing(part.name for part in plan.parts)
         return Raising(
             plan, self.run.id, carried, dock=self.dock, waiter=waiter, clock=tools.clock, tell=self.tell,
@@ -186,6 +194,28 @@ class SettingUp:
         await self.mocks.serve(self.run.id, placed)
         return placed
 
+    def _labels(self) -> dict[str, str]:
+        return labels(self.plan.project, self.run.id, self.tools.me, rfc3339(self.tools.clock.wall()))
+
+    # Looking from inside.
+
+    @property
+    def _prober(self) -> Prober:
+        return Prober(self.dock, self.tools.helper, self._labels(), self.run.id, self.tools.new_id)
+
+    async def _verify(self, raised: Raised) -> Report:
+        stand = [Stands(one.part, one.made.name, one.made.id) for one in raised.parts]
+        return await Verifier(self.dock, self._prober, self.tools.clock, self.tell).verify(raised.network, stand)
+
+    async def _diagnose(self, part: Part, container: str) -> dict[str, Any]:
+        steps = self.standing.steps
+        others = [Stands(one, "", steps[one.name].container) for one in self.plan.parts if steps[one.name].container]
+        return await Diagnosis(self._prober).of(part, container, others)
+
+    async def _diagnose_by_name(self, service: str, container: str) -> dict[str, Any]:
+        part = next(one for one in self.plan.parts if one.name == service)
+        return await self._diagnose(part, container)
+
     def _waiting(self, part: str, what: str) -> None:
         self.standing.waits(part, what)
         said = {"project": self.plan.project, "service": part, "waitingFor": what}
@@ -199,7 +229,7 @@ class SettingUp:
     async def _failure(self, error: BaseException, timeout: float | None) -> BaseException:
         """With how far it had come. Before anything is taken back: what it says is asked of the containers."""
         if isinstance(error, TimeoutError) and timeout is not None:
-            return await self.standing.timeout(self.dock, timeout)
+            return await self.standing.timeout(self.dock, timeout, self._diagnose_by_name)
         if isinstance(error, ArgusError) and self.standing.steps:
             return error.adding(services=self.standing.public())
         return error

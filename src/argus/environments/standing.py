@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from argus.core.errors import ArgusError, Code
 from argus.environments.waiting import last_words
 from argus.host.engine.resources import Dock
+from argus.host.engine.seam import EngineRefused
 
 _LOGS = 5.0
 """Seconds for the logs of all that were not ready."""
+_DIAGNOSIS = 20.0
+Diagnose = Callable[[str, str], Awaitable[dict[str, Any]]]
+"""Of a service, by its name and the id of its container."""
 
 
 @dataclass(slots=True)
@@ -48,8 +52,8 @@ class Standing:
     def late(self) -> list[Step]:
         return [one for one in self.steps.values() if one.state != "ready"]
 
-    async def timeout(self, dock: Dock, seconds: float) -> ArgusError:
-        """Which were not ready when the time was over, what they waited for, and what they said last."""
+    async def timeout(self, dock: Dock, seconds: float, diagnose: Diagnose) -> ArgusError:
+        """Which were not ready when the time was over, what they waited for, said last and reach from inside."""
         waited = "; ".join(f"{one.service}: {one.waiting_for or one.state}" for one in self.late)
         return ArgusError(
             Code.HEALTH_CHECK_TIMEOUT,
@@ -58,7 +62,22 @@ class Standing:
             notReady=[one.service for one in self.late],
             services=self.public(),
             logs=await self._logs(dock),
+            diagnostics=await self._diagnostics(dock, diagnose),
         )
+
+    async def _diagnostics(self, dock: Dock, diagnose: Diagnose) -> dict[str, dict[str, Any]]:
+        """Of those that run and are not ready, what their own health check says, and what they reach from inside."""
+        found: dict[str, dict[str, Any]] = {}
+        try:
+            async with asyncio.timeout(_DIAGNOSIS):
+                for one in self.late:
+                    made = await dock.container(one.container, timeout=_LOGS) if one.container else None
+                    if made is not None and made.state == "running":
+                        output = made.health_output[-2000:] or one.waiting_for
+                        found[one.service] = {"healthOutput": output, **await diagnose(one.service, made.id)}
+        except (TimeoutError, ArgusError, EngineRefused):
+            pass  # what there is will do
+        return found
 
     async def _logs(self, dock: Dock) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}

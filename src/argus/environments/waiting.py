@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -33,6 +33,8 @@ class Waiter:
     """Where published ports are: this machine, or the one that the engine is on."""
     told: Callable[[str, str], None]
     """What is waited for, of which part."""
+    diagnose: Callable[[Part, str], Awaitable[dict[str, Any]]]
+    """What one that is not ready reaches from inside, by its container's id."""
     peaks: dict[str, int] = field(default_factory=dict)
     """The most memory that was seen in use, by container: once it is dead the engine does not know."""
 
@@ -114,9 +116,10 @@ class Waiter:
             "container": made.name,
             "waitedSeconds": round(waited, 1),
             "lastResult": last,
-            "healthOutput": made.health_output[-2000:],
-            "logs": await last_words(self.dock, made.id),
+            "healthOutput": made.health_output[-2000:] or last,
+            "logs": await last_words(self.dock, made.id),  # it was made to be waited for: all of them are of that time
             "networks": dict(made.networks),
+            **await self.diagnose(part, made.id),
         }
         message = f"{part.name} did not become ready within {waited:.3g} s: {last}"
         return ArgusError(Code.HEALTH_CHECK_TIMEOUT, message, **details)

@@ -16,6 +16,7 @@ from argus.environments.mocking import definition
 from argus.environments.mocking.asking import Filter
 from argus.environments.mocking.log import Seen as Request
 from argus.environments.mocking.serving import HERE
+from argus.environments.networking.matrix import Report
 from argus.environments.orphans import Cleanup, Resource
 from argus.environments.ports import PortMapping
 from argus.environments.preflight import DISK, ORPHANS
@@ -201,6 +202,34 @@ class BuildView(Answer):
     preflight: HealthReportView | None
 
 
+class ReachedView(Answer):
+    from_: str = Field(alias="from", description="The service that looked, from inside its own network")
+    service: str
+    hostname: str
+    port: int | None = Field(description="null: only its name was looked up")
+    reachable: bool = Field(description="Connected; or refused, which is an answer, unless it is a mock")
+    listening: bool | None = Field(description="Whether somebody accepts connections there")
+    dns_resolved: bool
+    dns: str = Field(description="ok, or what the name server said instead")
+    addresses: list[str]
+    latency_ms: float | None
+    error: str | None
+
+
+class TopologyView(Answer):
+    network_name: str
+    containers: list[str]
+    networks: dict[str, list[str]] = Field(description="Which containers are on which networks")
+
+
+class NetworkVerificationView(Answer):
+    results: list[ReachedView] = Field(description="Every service to every other service and mock")
+    all_reachable: bool
+    network_topology: TopologyView
+    timestamp: int = Field(description="Milliseconds since 1970")
+    duration: float = Field(description="Milliseconds")
+
+
 class SetupView(Answer):
     run_id: str
     network: str
@@ -208,7 +237,7 @@ class SetupView(Answer):
     mocks: list[PartView]
     preflight: HealthReportView | None
     port_mappings: list[PortMappingView]
-    network_verification: dict[str, Any] | None
+    network_verification: NetworkVerificationView | None = Field(description="null: it was not asked for")
     orphan_cleanup: CleanupView
     total_duration: float = Field(description="Milliseconds")
     warnings: list[str] = Field(description="What of the file is left out")
@@ -378,6 +407,10 @@ def _guard(house: House, seen: Guarded) -> GuardView:
     )
 
 
+def _verification(found: Report | None) -> NetworkVerificationView | None:
+    return NetworkVerificationView.model_validate(found.public()) if found else None
+
+
 # The operations.
 
 
@@ -474,7 +507,7 @@ async def setup(house: House, ask: SetupAsk) -> SetupView:
         mocks=[_part(one, done.run) for one in done.raised.parts if one.part.is_mock],
         preflight=_report(done.report) if done.report else None,
         port_mappings=_mappings(done.mappings),
-        network_verification=None,
+        network_verification=_verification(done.verification),
         orphan_cleanup=_cleanup(house, done.cleanup),
         total_duration=_milliseconds(done.seconds),
         warnings=list(done.raised.warnings),

@@ -1,6 +1,7 @@
 """Waiting for a service: where it is asked, and what is said when that was in vain."""
 
 import time
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,10 @@ from argus.host.engine.guarded import GuardedDock
 from argus.host.engine.resources import Making
 from argus.host.seam import Failure, HttpReply, HttpRequest, ProbeFailed
 from argus.testing import FakeEngine
+
+
+async def nothing(part: Part, container: str) -> dict[str, Any]:
+    return {}
 
 
 @pytest.mark.parametrize(
@@ -43,7 +48,7 @@ async def test_one_that_runs_out_of_memory_is_told_with_the_most_that_was_seen()
         api.end(137, out_of_memory=True)
         raise ProbeFailed(Failure.REFUSED)
 
-    waiter = Waiter(dock, http, SystemClock(), "127.0.0.1", lambda part, what: None)
+    waiter = Waiter(dock, http, SystemClock(), "127.0.0.1", lambda part, what: None, nothing)
     with pytest.raises(ArgusError) as raised:
         await waiter.until_ready(Part("api", "api", "api:1", health=HealthWish("/", 80)), api.id)
     assert raised.value.code is Code.CONTAINER_OOM
