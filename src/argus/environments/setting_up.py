@@ -189,7 +189,7 @@ class SettingUp:
     async def _serve(self, network: str, plan: Blueprint) -> tuple[Placed, ...]:
         parts = [part for part in plan.parts if part.serves]
         found = await self.dock.network(network, timeout=_LOOK) if parts else None
-        gateway = found.gateway if found else ""
+        gateway = found.gateway.partition("/")[0] if found else ""
         placed = tuple(Placed(part.serves, part.ports[0].host_port, gateway) for part in parts if part.serves)
         await self.mocks.serve(self.run.id, placed)
         return placed

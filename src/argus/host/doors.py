@@ -117,6 +117,7 @@ class _Protocol(HttpToolsProtocol):
     _taken = 0
     _in_head = True
     _patience: asyncio.TimerHandle | None = None
+    _stuck: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -126,7 +127,21 @@ class _Protocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._came()
+        if self._stuck is not None:
+            self._stuck.cancel()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        # Closing would wait until the client has read the rest, and this one does not read.
+        if self._stuck is None:
+            self._stuck = self.loop.call_later(_SECONDS, self.transport.abort)
+        super().pause_writing()
+
+    def resume_writing(self) -> None:
+        if self._stuck is not None:
+            self._stuck.cancel()
+            self._stuck = None
+        super().resume_writing()
 
     def data_received(self, data: bytes) -> None:
         if self._in_head:
@@ -165,9 +180,8 @@ def _application(answer: Answerer) -> Callable[[Any, Any, Any], Awaitable[None]]
         headers = [(name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in goes.headers]
         if has_body:
             headers.append((b"content-length", str(len(goes.body)).encode()))
-        async with asyncio.timeout(_SECONDS):
-            await send({"type": "http.response.start", "status": goes.status, "headers": headers})
-            await send({"type": "http.response.body", "body": goes.body if has_body else b""})
+        await send({"type": "http.response.start", "status": goes.status, "headers": headers})
+        await send({"type": "http.response.body", "body": goes.body if has_body else b""})
 
     return application
 

@@ -50,12 +50,16 @@ class HelperImage:
 
     async def made(self, dock: Dock) -> str:
         """Its name, once the engine has it."""
-        async with self._turn:
-            if await dock.image(name(), timeout=_LOOK) is None:
-                architecture = await self._architecture(dock)
-                changes = (f'ENTRYPOINT ["/{_PROGRAM}"]', f"LABEL {MANAGED}=true")
-                await dock.import_image(packed(_program(architecture)), name(), changes, timeout=_MAKE)
+        if await dock.image(name(), timeout=_LOOK) is None:
+            async with self._turn:
+                if await dock.image(name(), timeout=_LOOK) is None:
+                    await self._make(dock)
         return name()
+
+    async def _make(self, dock: Dock) -> None:
+        program = _program(await self._architecture(dock))
+        changes = (f'ENTRYPOINT ["/{_PROGRAM}"]', f"LABEL {MANAGED}=true")
+        await dock.import_image(packed(program), name(), changes, timeout=_MAKE)
 
     async def _architecture(self, dock: Dock) -> str:
         said = (await dock.info(timeout=_LOOK)).architecture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import json
 import uuid
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
@@ -53,7 +54,10 @@ class Mocks:
         """All of them, instead of those that this run had. Raises PORT_CONFLICT, and NETWORK_UNREACHABLE where the
         network's gateway is not on this machine."""
         await self._close(self._runs.pop(run, {}))
-        several = self._runs[run] = {one.mock.name: _Live(one) for one in mocks}
+        several = {one.mock.name: _Live(one) for one in mocks}
+        for live in several.values():
+            _check(live.placed.gateway)
+        self._runs[run] = several
         try:
             for live in several.values():
                 live.door = await self._opened(live)
@@ -143,6 +147,17 @@ def _own(live: _Live, asked: Request) -> answering.Reply | None:
             live.log.clear()
             return answering.said(200, cleared=True)
     return None
+
+
+def _check(gateway: str) -> None:
+    """One address and no other is listened on; an empty one would be all of them."""
+    try:
+        address = ipaddress.IPv4Address(gateway)
+    except ValueError:
+        address = None
+    if address is None or address.is_unspecified or address.is_loopback:
+        message = f"mocks cannot be served to containers: their network has no gateway of IPv4 ({gateway or 'none'})"
+        raise ArgusError(Code.NETWORK_UNREACHABLE, message, gateway=gateway)
 
 
 def _refusal(cannot: CannotListen) -> ArgusError:
