@@ -19,7 +19,9 @@ from tests.acceptance.test_environment_orphans import leave
 from tests.acceptance.yard import NOTHING, Project, Yard, ours, service, stays
 from tests.docker_engine import IMAGE, Engine
 
-OPERATIONS = ("init", "build", "setup", "status", "logs", "clean", "preflight_check", "reset_circuit")
+OPERATIONS = (
+    "init", "build", "setup", "status", "logs", "mock_requests", "clean", "preflight_check", "reset_circuit",
+)  # fmt: skip
 AWAY = "unix:///nowhere/docker.sock"
 
 
@@ -66,6 +68,10 @@ async def test_an_agent_brings_an_environment_up_and_takes_it_away(yard: Yard, d
         assert (status["state"], status["runId"]) == ("up", done["runId"])
         logs = data(await client.call_tool("argus_logs", {**here, "container": "api"}))
         assert logs["lines"] == ["hello"]
+        asked = data(await client.call_tool("argus_mock_requests", here))
+        assert (asked["requests"], asked["mocks"]) == ([], [])
+        refused = error(await client.call_tool("argus_mock_requests", {**here, "mockName": "pay"}))
+        assert refused["code"] == "MOCK_NOT_FOUND"
         reset = data(await client.call_tool("argus_reset_circuit", here))
         assert (reset["previousState"], reset["currentState"]) == ("closed", "closed")
         assert "nothing to reset" in reset["message"]

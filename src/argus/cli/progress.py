@@ -22,6 +22,7 @@ _TEXTS: dict[str, Callable[[dict[str, Any]], str]] = {
     "setup:service_ready": lambda data: f"{data['service']}: ready after {data['seconds']:g} s",
     "resilience:preflight_check": lambda data: f"{data['name']}: {data['status']}, {data['message']}",
     "resilience:port_reassigned": lambda data: f"{data['service']}: port {data['original']} -> {data['actual']}",
+    "resilience:network_check": lambda data: f"{data['service']}: {data['status']}",
     "resilience:cleanup_resource": lambda data: f"{data['resourceType']} {data['name']}: {data['action']}",
 }
 
