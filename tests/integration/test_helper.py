@@ -1,5 +1,7 @@
 """The helper, as it runs in containers: connections are passed on whole, names and ports are told as they are."""
 
+import asyncio
+import itertools
 import json
 import os
 import platform
@@ -7,6 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -14,8 +17,19 @@ from importlib import resources
 from typing import Any
 
 import pytest
+from tests.docker_engine import Engine
 
+from argus.core.circuit import Circuit
 from argus.environments.helper import image
+from argus.environments.networking.probing import Prober
+from argus.host.children import Children
+from argus.host.dns import Resolver
+from argus.host.engine.building import DockerDock
+from argus.host.engine.guard import judge
+from argus.host.engine.guarded import GuardedDock
+from argus.host.engine.resources import Dock
+from argus.host.engine.wire import Line
+from argus.host.leftovers import Leftovers
 
 _ARCHITECTURE = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine())
 PROGRAM = str(resources.files(image.__package__) / f"argus-helper-{_ARCHITECTURE}")
@@ -145,3 +159,42 @@ def test_a_port_that_must_listen_is_waited_for() -> None:
 def test_what_it_does_not_understand_it_does_not_do(words: tuple[str, ...]) -> None:
     done = subprocess.run([PROGRAM, *words], capture_output=True, timeout=_LIMIT)
     assert (done.returncode, bool(done.stderr)) == (2, True)
+
+
+# --- on an engine
+
+
+@pytest.fixture
+def at(docker: Engine) -> Iterator[Dock]:
+    resolver, children, leftovers = Resolver(), Children(), Leftovers()
+    environ = {**os.environ, "DOCKER_HOST": docker.url}
+    made = DockerDock(Line(resolver, environ), children, leftovers, environ)
+    yield GuardedDock(made, Circuit("docker:test", time.monotonic, judge))
+    resolver.close()
+    leftovers.close()
+    children.close()
+
+
+async def test_its_image_is_made_once_and_again_when_somebody_removed_it(docker: Engine, at: Dock) -> None:
+    helper = image.HelperImage()
+    before = len(docker.ask("GET", "/images/json?all=1"))
+    for _ in range(2):
+        assert set(await asyncio.gather(*(helper.made(at) for _ in range(5)))) == {image.name()}
+        made = docker.ask("GET", f"/images/{image.name()}/json")
+        assert made["Config"]["Labels"] == {"argusai.managed": "true"}
+        assert len(docker.ask("GET", "/images/json?all=1")) == before + 1
+        docker.ask("DELETE", f"/images/{image.name()}?force=1")
+
+
+async def test_from_inside_a_container_names_are_told_as_its_own_network_has_them(docker: Engine, at: Dock) -> None:
+    docker.ask("POST", "/networks/create", {"Name": "net"})
+    me = docker.run("me", host={"NetworkMode": "net"})
+    docker.run("web", "httpd", "-f", "-p", "8080", host={"NetworkMode": "net"})
+    ids = itertools.count()
+    prober = Prober(at, image.HelperImage(), {}, "run", lambda: str(next(ids)))
+    said = await prober.look(me, ["web:8080!", "web:9", "web", "nobody"])
+    assert (said["web:8080!"].dns, said["web:8080!"].is_connected) == ("ok", True)
+    assert (said["web:9"].error, said["web:9"].is_connected) == ("refused", False)
+    assert said["web"].addresses == said["web:9"].addresses
+    assert not said["nobody"].is_resolved
+    assert [one.name for one in await at.containers({}, timeout=_LIMIT)] == ["me", "web"]
