@@ -363,3 +363,18 @@ def test_what_the_guardian_does_is_said_where_there_is_something_to_say(guard: d
     }  # fmt: skip
     shown = show("env status", answer)
     assert plain(shown.text).splitlines()[1] == said
+
+
+def test_what_was_asked_of_mocks_is_a_line_each_and_cannot_act_on_the_terminal():
+    asked = {"mock": "pay", "method": "POST", "path": "/charge", "status": 201, "route": "POST /charge"}
+    answer = {
+        "requests": [asked, {**asked, "path": HOSTILE, "status": 404, "route": None}],
+        "total": 7,
+        "mocks": ["pay"],
+    }
+    shown = show("env mock-requests", answer)
+    assert shown.text.splitlines()[0] == "pay: POST /charge -> 201"
+    assert shown.text.splitlines()[-1] == "and 5 more"
+    assert "(no route)" in shown.text
+    assert controls(shown.text) == set()
+    assert show("env mock-requests", {"requests": [], "total": 0, "mocks": []}).text.startswith("no mock")

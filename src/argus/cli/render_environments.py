@@ -77,12 +77,20 @@ def _moved(mappings: list[dict[str, Any]]) -> list[str]:
     ]
 
 
+def _network(found: dict[str, Any] | None) -> list[str]:
+    """Only what somebody may want to know: all that is well goes without saying."""
+    silent = [one for one in (found or {}).get("results", ()) if one["listening"] is False]
+    ports = dict.fromkeys(f"{one['hostname']}:{one['port']}" for one in silent)
+    return [f"nobody listens at {clean(', '.join(ports))} (yet)"] if ports else []
+
+
 def _setup(answer: dict[str, Any]) -> Shown:
     parts = [_part(one) for one in (*answer["services"], *answer["mocks"])]
     lines = [
         *_moved(answer["portMappings"]),
         *parts,
         *_warnings(answer),
+        *_network(answer.get("networkVerification")),
         f"up in {answer['totalDuration'] / 1000:.3g} s, run {answer['runId']}",
     ]
     return Shown("\n".join(lines))
@@ -117,6 +125,18 @@ def _logs(answer: dict[str, Any]) -> Shown:
     return Shown("\n".join([*cut, *(clean(line) for line in answer["lines"])]))
 
 
+def _mock_requests(answer: dict[str, Any]) -> Shown:
+    lines = [
+        f"{clean(one['mock'])}: {clean(one['method'])} {clean(one['path'])} -> {one['status']}"
+        + ("" if one["route"] else " (no route)")
+        for one in answer["requests"]
+    ]
+    more = answer["total"] - len(answer["requests"])
+    lines += [f"and {more} more"] if more > 0 else []
+    nobody = "nothing was asked" if answer["mocks"] else "no mock that Argus answers is up"
+    return Shown("\n".join(lines) or nobody)
+
+
 TEXTS: dict[str, Callable[[Any], Shown]] = {
     "env init": _init,
     "env preflight": _preflight,
@@ -124,5 +144,6 @@ TEXTS: dict[str, Callable[[Any], Shown]] = {
     "env setup": _setup,
     "env status": _status,
     "env logs": _logs,
+    "env mock-requests": _mock_requests,
     "env clean": _clean,
 }
