@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.harness import eventually
-from tests.acceptance.yard import NOTHING, STAYS, Yard, ended, ours, service, stays, web
+from tests.acceptance.yard import NOTHING, STAYS, WEB, Yard, ended, ours, service, stays, web
 from tests.docker_engine import Engine
 from tests.faults import Injection
 
@@ -112,7 +112,7 @@ def test_the_port_of_a_mock_moves_like_that_of_a_service(yard: Yard, docker: Eng
     stranger(14000)
     api = stays("api", "13080:1", vars={"pay": "http://localhost:14000/pay"})
     api["container"]["environment"] = {"PAY": "{{config.pay}}"}
-    shop = yard.project(services=[api], mocks={"pay": {"port": 14000, "containerPort": 80, "image": STAYS}})
+    shop = yard.project(services=[api], mocks={"pay": {"port": 14000, "containerPort": 8080, "image": WEB}})
     done = shop.up()
     moved = actual(done)["pay"]
     assert moved != 14000

@@ -177,6 +177,8 @@ def at(docker: Engine) -> Iterator[Dock]:
 
 async def test_its_image_is_made_once_and_again_when_somebody_removed_it(docker: Engine, at: Dock) -> None:
     helper = image.HelperImage()
+    await helper.made(at)
+    docker.ask("DELETE", f"/images/{image.name()}?force=1")
     before = len(docker.ask("GET", "/images/json?all=1"))
     for _ in range(2):
         assert set(await asyncio.gather(*(helper.made(at) for _ in range(5)))) == {image.name()}
