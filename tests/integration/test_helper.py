@@ -78,7 +78,7 @@ def _free() -> int:
 
 @contextmanager
 def relaying(to: int) -> Iterator[int]:
-    port = _free()
+    port = next(one for one in iter(_free, None) if one != to)
     with subprocess.Popen([PROGRAM, "relay", f"{port}=127.0.0.1:{to}"], stderr=subprocess.PIPE) as program:
         try:
             while program.poll() is None:
@@ -87,6 +87,8 @@ def relaying(to: int) -> Iterator[int]:
                     break
                 except ConnectionRefusedError:
                     continue
+                except ConnectionResetError:
+                    break  # it listens, and nobody is behind it
             yield port
         finally:
             program.terminate()
@@ -128,10 +130,12 @@ def test_more_connections_than_it_holds_wait_and_are_served_when_others_end() ->
 
 
 def test_where_nobody_is_behind_it_the_connection_is_broken_and_not_ended_in_peace() -> None:
-    with relaying(_free()) as port:
-        connection = socket.create_connection(("127.0.0.1", port), timeout=_LIMIT)
-        with connection, pytest.raises(ConnectionResetError):
-            connection.recv(1)
+    def call() -> bytes:
+        with socket.create_connection(("127.0.0.1", port), timeout=_LIMIT) as connection:
+            return connection.recv(1)
+
+    with relaying(_free()) as port, pytest.raises(ConnectionResetError):
+        call()
 
 
 def test_a_probe_tells_what_is_reached_what_is_refused_and_what_has_no_name() -> None:
