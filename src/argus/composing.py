@@ -28,10 +28,10 @@ from argus.environments.ports import Occupant, Ports
 from argus.environments.tools import Asked, Loaded, Shell, Tools
 from argus.host import disk, identity, ports
 from argus.host.cgroups import Cgroups
+from argus.host.doors import Door
 from argus.host.engine import guard, where
 from argus.host.engine.seam import EngineUnavailable
 from argus.host.machine import MachineHost
-from argus.host.doors import Door
 from argus.live import Live
 from argus.startup import Ground
 from argus.store.lock import is_held
