@@ -130,7 +130,9 @@ def main() -> None:
     parser.add_argument("--fast", action="store_true", help="without the pauses for reading")
     told = parser.parse_args()
     if subprocess.run(["docker", "version"], capture_output=True).returncode != 0:
-        raise SystemExit("a Docker engine is needed, and `docker version` must work (Debian: apt-get install docker.io)")
+        raise SystemExit(
+            "a Docker engine is needed, and `docker version` must work (Debian: apt-get install docker.io)"
+        )
     program = busybox()
     with tempfile.TemporaryDirectory(prefix="argus-demo-") as folder:
         demo = Demo(Path(folder), fast=told.fast)

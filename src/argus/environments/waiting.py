@@ -24,6 +24,10 @@ class Http(Protocol):
     async def __call__(self, request: HttpRequest, *, timeout: float) -> HttpReply: ...
 
 
+async def _nothing(part: Part, id: str) -> dict[str, Any]:
+    return {}
+
+
 @dataclass(frozen=True, slots=True)
 class Waiter:
     dock: Dock
@@ -33,7 +37,7 @@ class Waiter:
     """Where published ports are: this machine, or the one that the engine is on."""
     told: Callable[[str, str], None]
     """What is waited for, of which part."""
-    diagnose: Callable[[Part, str], Awaitable[dict[str, Any]]]
+    diagnose: Callable[[Part, str], Awaitable[dict[str, Any]]] = _nothing
     """What one that is not ready reaches from inside, by its container's id."""
     peaks: dict[str, int] = field(default_factory=dict)
     """The most memory that was seen in use, by container: once it is dead the engine does not know."""
