@@ -14,6 +14,7 @@ from argus.environments.announcing import Announcer
 from argus.environments.blueprint import Blueprint, Part
 from argus.environments.book import Book
 from argus.environments.guarding.guardian import Guardian, Seen
+from argus.environments.helper.image import HelperImage
 from argus.environments.labels import MANAGED, RUN, Owner
 from argus.environments.orphans import Cleanup
 from argus.environments.ports import Ports
@@ -21,6 +22,7 @@ from argus.environments.raising import Raised, Up
 from argus.environments.runs import Run, State
 from argus.environments.setting_up import SetUp
 from argus.environments.tools import Shell, Tools
+from argus.host.doors import Door
 from argus.host.engine.guard import judge
 from argus.host.engine.guarded import GuardedDock
 from argus.host.engine.resources import Binding, HealthCheck, Making
@@ -105,6 +107,8 @@ class Rig:
             memory_peak=lambda id: None,
             clean=lambda text: text,
             is_sound=lambda: self.is_sound,
+            listen=Door.open,
+            helper=HelperImage(),
         )
 
     async def _never(self, asked: Any) -> Any:
