@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping
 from dataclasses import replace
 
 from argus.core.autonomy import Level
-from argus.core.clock import Jump, Stamp, age, stamp
+from argus.core.clock import Jump, stamp
 from argus.core.errors import ABOUT_SESSIONS, ArgusError, Code
 from argus.loops import keep_running, log
 from argus.sessions import policy, reports
 from argus.sessions import session as sessions
-from argus.sessions.bands import Admission, Band, Size, admission, band
+from argus.sessions.acting import Acting
+from argus.sessions.bands import Admission, Size, admission
 from argus.sessions.ear import Ear
-from argus.sessions.fusing import Patience
-from argus.sessions.growth import Growth
 from argus.sessions.handing import TYPED, Handing
-from argus.sessions.handoff import Limits, Step
-from argus.sessions.model import WAITING, Activity, ContextReading, Source
-from argus.sessions.policy import AskContext, Circumstances, GoOn, HandOff, HeldBack
+from argus.sessions.model import Activity, ContextReading, Source
+from argus.sessions.observing import Observing
 from argus.sessions.prompting import Prompting, untyped
 from argus.sessions.session import SDK, Place, Session
 from argus.sessions.settings import Sessions as Settings
@@ -34,13 +31,8 @@ _SOON = 1.0
 """Seconds between two looks at a session that is being handed on."""
 _AT_ONCE = 0.2
 """Seconds after which what a hook told is looked at: several come together."""
-_ESTIMATED = 20_000 / 3600
-"""Tokens a second that a session nobody can read is taken to use."""
-_OLD = 2 * 3600.0
 _MOST = 500
 """Sessions that are kept."""
-_CONTEXT_QUESTION = "Report your current context window usage from system warnings"
-_GO_ON = "The usage limit is over. Continue with what you were doing."
 
 
 class Sessions:
@@ -61,9 +53,8 @@ class Sessions:
         self.ear = Ear(tools.clock)
         self._taken_out: dict[str, Watched] = {}
         """Of argus.yaml, by a reload."""
-        self._began: dict[str, Stamp] = {}
-        self._went_on: dict[str, Stamp] = {}
-        """Known at once, before anything is on record: two sessions are looked at in the same moment."""
+        self._observing = Observing(tools, self._put, self.spawns, lambda: self.settings)
+        self._acting = Acting(tools, self._put, self._handing, self._prompting, lambda: self.settings)
 
     # The part's own life.
 
@@ -72,7 +63,7 @@ class Sessions:
             kept = sessions.read(data)
             self._all[kept.project] = Watched(kept)
             if kept.handed is not None:
-                self._began[kept.project] = kept.handed
+                self._acting.began(kept.project, kept.handed)
         self._take_up(self.settings)
         for act in await self._tools.store.open_acts():
             if act.kind == TYPED and "what" in act.intent and act.subject in self._all:
@@ -123,10 +114,7 @@ class Sessions:
     @property
     def is_idle(self) -> bool:
         now = stamp(self._tools.clock)
-        return not any(self.is_active(one, now) for one in self._all.values())
-
-    def is_active(self, one: Watched, now: Stamp) -> bool:
-        return self.spawns.runs_for(one.session.project) or age(one.session.active, now) < 3600.0
+        return not any(self._observing.is_active(one, now) for one in self._all.values())
 
     def find(self, project: str) -> Watched:
         found = self._all.get(project)
@@ -173,7 +161,7 @@ class Sessions:
         reading = ContextReading(used, total, source, now, one.standing.session)
         async with self._lock(project):
             one.hear([Sign(None, source, now, reading.session, "reported", context=reading)])
-            await self._observe(one)
+            await self._observing.observe(one)
             await self._note(reports.context_row(one.session, one.standing, now.wall, "reported"))
         self._wake(project)
         return one
@@ -186,7 +174,7 @@ class Sessions:
         async with self._lock(project):
             if one.session.is_handing_off:
                 raise ArgusError(Code.CONFLICT, f"{project} is being handed on already", project=project)
-            await self._observe(one)
+            await self._observing.observe(one)
             if one.there is None:
                 name = one.session.place.session
                 raise ArgusError(Code.PANE_NOT_FOUND, f"no agent is seen in a tmux session {name}", project=project)
@@ -270,9 +258,9 @@ class Sessions:
         try:
             async with self._lock(name):
                 if self._all.get(name) is one:
-                    await self._observe(one)
+                    await self._observing.observe(one)
                     await self._finish(one)
-                    await self._act(one)
+                    await self._acting.act(one)
         except ArgusError as error:
             if error.code is not Code.STORE_UNAVAILABLE:
                 log.warning("session %s: %s", name, error.message)
@@ -288,126 +276,6 @@ class Sessions:
     async def _finish(self, one: Watched) -> None:
         while one.left and one.line is not None:
             await self._prompting.finish(one.session.place, one.left.pop(0), one.line)
-
-    async def _observe(self, one: Watched) -> None:
-        before = one.session
-        seen = await self._tools.eyes.look(before.place, one.own)
-        now = stamp(self._tools.clock)
-        one.see(seen, now, Patience(self.settings.spawns.stalled_after))
-        if before.place.type == SDK:
-            await self._estimate(one, now)
-        standing = one.standing
-        if standing.context is not None and _is_newer(standing.context, before.context, now):
-            await self._read(one, standing.context, now)
-        await self._report(one, now)
-        if one.checked is None or now.boot - one.checked >= self.settings.check_every:
-            await self._check(one, now)
-
-    async def _report(self, one: Watched, now: Stamp) -> None:
-        """A change of state, and what a person has to hear: once each."""
-        before, standing = one.session, one.standing
-        after, drafts = before, []
-        if standing.state is not before.state:
-            after = replace(before, state=standing.state, since=now.wall, active=now)
-            drafts.append(reports.moved(after, before.state, standing))
-        endless = standing.state is Activity.RATE_LIMITED and standing.resets_at is None
-        waits = standing.state in WAITING or endless
-        need = f"{standing.state.value}:{standing.question}" if waits else ""
-        if need and need != before.told:
-            drafts.append(reports.needs_you(after, standing))
-        if drafts:
-            told = need if need or before.told.startswith(("waiting", Activity.RATE_LIMITED.value)) else before.told
-            await self._put(replace(after, told=told), *map(Append, drafts), certain=False)
-
-    async def _check(self, one: Watched, now: Stamp) -> None:
-        """The row in the record, every ten minutes, of those that are active."""
-        first = one.checked is None
-        one.checked = now.boot
-        if first and one.session.context is None and one.session.place.type != SDK:
-            return
-        if self.is_active(one, now) or one.session.place.type == SDK:
-            rows: list[Write] = [reports.context_row(one.session, one.standing, now.wall)]
-            if one.session.state is Activity.DEAD:
-                rows += [
-                    reports.orphaned_row(spawn, one.session.state, now.wall)
-                    for spawn in self.spawns.of(one.session.project)
-                ]
-            await self._put(one.session, *rows, certain=False)
-
-    async def _estimate(self, one: Watched, now: Stamp) -> None:
-        """Of a session that nobody can read: by its age. Marked as what it is, and never acted on."""
-        session = one.session
-        known = session.context
-        if known is not None and known.source is not Source.ESTIMATE and age(known.at, now) < _OLD:
-            return
-        since = age(session.started, now)
-        used = int(min(since * _ESTIMATED, session.place.window))
-        await self._read(one, ContextReading(used, session.place.window, Source.ESTIMATE, now), now)
-
-    async def _read(self, one: Watched, reading: ContextReading, now: Stamp) -> None:
-        """A new reading. On record when it crosses a boundary; else with the next check."""
-        before, found = band(one.session.share), band(reading.share)
-        session = one.session
-        learnt = reading.source is Source.STATUS_LINE and session.window != reading.total
-        if reading.source is Source.STATUS_LINE:
-            session = replace(session, window=reading.total, window_told=now)
-        active = now if reading.source is not Source.ESTIMATE else session.active
-        one.session = replace(session, context=reading, active=active)
-        if found is not before and not (before is Band.UNKNOWN and found in (Band.FREE, Band.CONSIDER)):
-            told = reports.context_rose(one.session, found)
-            await self._put(
-                one.session, Append(told), reports.context_row(one.session, one.standing, now.wall), certain=False
-            )
-        elif learnt:
-            await self._put(one.session, certain=False)
-
-    # Acting.
-
-    async def _act(self, one: Watched) -> None:
-        session = one.session
-        if session.is_handing_off:
-            settings = self.settings.handoff
-            limits = Limits(settings.timeout, settings.settle, self.settings.context.quiet_from / 100)
-            after = await self._handing.advance(one, limits)
-            if after.handoff is not None and after.handoff.step is Step.DONE:
-                one.growth = Growth()
-            return
-        match policy.decide(session, one.standing, self._around(one)):
-            case HandOff(why):
-                self._began[session.project] = stamp(self._tools.clock)
-                await self._handing.begin(session, one.standing, why.value, "argus")
-            case HeldBack(gate):
-                key = f"held:{gate}"
-                if session.told != key:
-                    told = reports.handoff_held_back(session, gate, self._tools.autonomy().value)
-                    await self._put(replace(session, told=key), Append(told), certain=False)
-            case AskContext():
-                asked = replace(session, asked=stamp(self._tools.clock))
-                await self._put(asked, certain=False)
-                await self._prompting.type(session.place, "context", _CONTEXT_QUESTION)
-            case GoOn(resets_at):
-                self._went_on[session.project] = stamp(self._tools.clock)
-                await self._put(replace(session, resumed=resets_at), certain=True)
-                await self._prompting.type(session.place, "limit", _GO_ON)
-            case None:
-                pass
-
-    def _around(self, one: Watched) -> Circumstances:
-        now, settings = stamp(self._tools.clock), self.settings
-        name = one.session.project
-        return Circumstances(
-            now=now,
-            autonomy=self._tools.autonomy(),
-            enabled=settings.handoff.enabled,
-            others_began=_since(self._began, name, now),
-            gap=settings.handoff.gap,
-            ask_after=settings.context.ask_after,
-            quiet_from=settings.context.quiet_from / 100,
-            look_ahead=settings.context.look_ahead,
-            until_full=one.until_full(now),
-            untold=one.untold(now),
-            others_went_on=_since(self._went_on, name, now),
-        )
 
     # Keeping.
 
@@ -428,19 +296,5 @@ class Sessions:
         return self._locks.setdefault(project, asyncio.Lock())
 
 
-def _since(moments: Mapping[str, Stamp], but: str, now: Stamp) -> float | None:
-    return min((age(at, now) for name, at in moments.items() if name != but), default=None)
-
-
 def _is_inside(folder: str, project: str) -> bool:
     return bool(project) and (folder == project or folder.startswith(project.rstrip("/") + "/"))
-
-
-def _is_newer(found: ContextReading, known: ContextReading | None, now: Stamp) -> bool:
-    if known is None:
-        return True
-    if found.session and known.session and found.session != known.session:
-        return True
-    return age(found.at, now) < age(known.at, now) or (
-        found.used != known.used and age(found.at, now) <= age(known.at, now)
-    )
