@@ -25,6 +25,9 @@ SEEDS ?= 100
 # `make faults`: only these rows, for example ROWS="AG1 CK1". Empty: all.
 ROWS ?=
 
+# How many runs of an environment `make recovery` breaks.
+RUNS ?= 30
+
 # `make bench`: only these rows, for example ONLY="journal breaker"; how many rounds; a file for the figures as JSON;
 # seconds for which the idle daemon is watched; QUICK=1 only shows that everything runs.
 ONLY   ?=
@@ -69,6 +72,14 @@ simulate: $(STAMP) ## the simulation with many seeds (SEEDS=n)
 .PHONY: faults
 faults: $(STAMP) ## inject every fault of spec/faults.yaml, each with its bound (ROWS="AG1 CK1" only those)
 	@$(PY) scripts/faults.py $(ROWS)
+
+.PHONY: recovery
+recovery: $(STAMP) ## break environments while their tests run, and print how many recover (RUNS=30)
+	@$(PY) -m tests.recovery.campaign --runs $(RUNS)
+
+.PHONY: demo
+demo: $(STAMP) ## a small shop on Docker in which things are broken on purpose (FAST=1: without pauses)
+	@$(PY) scripts/demo.py $(if $(FAST),--fast)
 
 .PHONY: bench
 bench: $(STAMP) ## measure beside floors and peers (ONLY="journal breaker" ROUNDS=7 IDLE=120 OUT=file.json)
