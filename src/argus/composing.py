@@ -77,6 +77,7 @@ def environments(
             listen=Door.open,
             helper=HelperImage(),
             http=host.http,
+            machine=host,
             disk_free=disk.free,
             me=_me(home, ground.clock),
             lives=_lives,
@@ -134,7 +135,8 @@ class Reader:
             blueprint=plan(found),
             moved_to=lambda moved: plan(with_ports(found, moved)),
             file=str(found.file),
-            suites=tuple({"id": one.id, "name": one.name, "runner": one.runner} for one in found.suites),
+            read=lambda moved: with_ports(found, moved),
+            suites=found.suites,
             warnings=(*found.notices, *(_told(one) for one in found.warnings), *repeated(found)),
             secrets=concealed,
         )

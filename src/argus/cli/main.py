@@ -45,6 +45,8 @@ class Verbs(click.Group):
         verb = self._prefix + name
         if verb in VERBS:
             made = _command(name, VERBS[verb])
+            if verb in ("env run", "env run-suite"):
+                return _reporting(made)
             return _watchable(made) if verb == "status" else made
         if any(other.startswith(verb + " ") for other in VERBS):
             has_list = f"{verb} list" in VERBS
@@ -111,7 +113,7 @@ def _command(name: str, operations: list[dict[str, Any]]) -> click.Command:
             [_safe(field["name"])],
             required=field["name"] in always,
             type=_type(field),
-            metavar=field["name"].removesuffix("_name").upper(),
+            metavar=field["name"].removesuffix("_name").removesuffix("Id").upper(),
         )
         for field in places
     ]
@@ -152,6 +154,22 @@ def _watchable(command: click.Command) -> click.Command:
     return click.Command(command.name, params=[option, *command.params], callback=callback, help=command.help)
 
 
+def _reporting(command: click.Command) -> click.Command:
+    run = command.callback
+    option = click.Option(["--junit"], type=_Path("FILE"), help="Also write the results there, as JUnit XML.")
+    assert run is not None
+
+    def callback(junit: str | None, **given: Any) -> None:
+        if junit is not None:
+            from argus.cli.junit_file import check
+
+            check(junit)
+            click.get_current_context().meta["junit"] = junit
+        run(**given)
+
+    return click.Command(command.name, params=[option, *command.params], callback=callback, help=command.help)
+
+
 def _option(field: dict[str, Any]) -> click.Option:
     word, name = _dashed(field["name"]), _safe(field["name"])
     if field["type"] == "boolean":
@@ -168,7 +186,7 @@ def _dashed(name: str) -> str:
 
 
 def _safe(name: str) -> str:
-    return f"given_{name}"
+    return f"given_{name}".lower()  # as click itself does with the names of arguments
 
 
 def _type(field: dict[str, Any]) -> Any:
@@ -208,21 +226,42 @@ def _run(operations: list[dict[str, Any]], given: dict[str, Any], verb: str, as_
         else:
             body[name] = given[name]
     target = f"{path}?{urlencode(query)}" if query else path
-    answer = _asked(one, target, body)
+    answer = _asked(one, target, body, None if as_json else verb)
     shown = render.show(verb, answer)
     click.echo(json.dumps(answer, indent=2) if as_json else shown.text, color=None)
+    _report(answer)
     sys.exit(shown.exit_code)
 
 
-def _asked(one: dict[str, Any], target: str, body: dict[str, Any]) -> Any:
-    from argus.cli.client import ask
+def _asked(one: dict[str, Any], target: str, body: dict[str, Any], verb: str | None) -> Any:
+    """`verb`: for who reads text."""
+    from argus.cli.client import Refused, ask
 
     if not one["long"]:
         return ask(_config(), one["method"], target, body if one["method"] != "GET" else None)
     from argus.cli.progress import shown
 
-    with shown(_config()):
-        return ask(_config(), one["method"], target, body, timeout=_LONG)
+    try:
+        with shown(_config(), os.path.realpath(body.get("projectPath", "."))):
+            return ask(_config(), one["method"], target, body, timeout=_LONG)
+    except Refused as refused:
+        collected = (refused.error.get("details") or {}).get("results")
+        if isinstance(collected, dict):
+            if verb is not None:
+                from argus.cli import render
+
+                click.echo(render.show(verb, collected).text, color=None)
+            _report(collected)
+        raise
+
+
+def _report(results: dict[str, Any]) -> None:
+    """After they were printed: a file that cannot be written loses nothing."""
+    path = click.get_current_context().meta.get("junit")
+    if path is not None:
+        from argus.cli.junit_file import write
+
+        write(path, results)
 
 
 def _config() -> str | None:

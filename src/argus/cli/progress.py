@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import shutil
 import sys
 import threading
 import time
@@ -24,14 +26,42 @@ _TEXTS: dict[str, Callable[[dict[str, Any]], str]] = {
     "resilience:port_reassigned": lambda data: f"{data['service']}: port {data['original']} -> {data['actual']}",
     "resilience:network_check": lambda data: f"{data['service']}: {data['status']}",
     "resilience:cleanup_resource": lambda data: f"{data['resourceType']} {data['name']}: {data['action']}",
+    "resilience:restart_attempt": lambda data: f"{data['container']}: restarted, attempt {data['attempt']}",
+    "resilience:restart_exhausted": lambda data: f"{data['container']}: GIVEN UP after {data['attempts']} attempts",
+    "test:suite_started": lambda data: f"{data['suite']}: {data['runner']}",
+    "test:suite_output": lambda data: f"{data['suite']}  | {data['line']}",
+    "test:suite_retried": lambda data: f"{data['suite']}: again, attempt {data['attempt']}",
+    "test:suite_ended": lambda data: f"{data['suite']}: {_verdict(data)} in {data['duration'] / 1000:.3g} s",
+    "test:case_ended": lambda data: f"{data['suite']} {_number(data)} {_verdict(data)}  {data['case']}{_why(data)}",
 }
+_PASSING: dict[str, Callable[[dict[str, Any]], str]] = {
+    "test:case_started": lambda data: f"{data['suite']} {_number(data)} {data['case']}",
+    "test:suite_output": _TEXTS["test:suite_output"],
+}
+"""What a terminal shows until the next comes."""
+
+
+def _verdict(data: dict[str, Any]) -> str:
+    return "FAILED" if data["status"] == "failed" else str(data["status"])
+
+
+def _number(data: dict[str, Any]) -> str:
+    return f"{data['number']}/{data['total']}"
+
+
+def _why(data: dict[str, Any]) -> str:
+    return f": {data['message']}" if data["status"] == "failed" and data["message"] else ""
 
 
 @contextlib.contextmanager
-def shown(config: str | None) -> Iterator[None]:
-    """For the length of the block. What cannot be shown is not: the work goes on without it."""
+def shown(config: str | None, project: str | None = None) -> Iterator[None]:
+    """For the length of the block. What cannot be shown is not: the work goes on without it.
+
+    `project`: whose test suites; others may run theirs at the same time.
+    """
+    screen = _Terminal() if is_terminal() else _Lines()
     ended = threading.Event()
-    thread = threading.Thread(target=_follow, args=(config, ended, time.monotonic()), daemon=True)
+    thread = threading.Thread(target=_follow, args=(config, project, ended, screen), daemon=True)
     thread.start()
     try:
         yield
@@ -39,22 +69,90 @@ def shown(config: str | None) -> Iterator[None]:
         ended.set()
         # What was told at the very end is still on its way.
         thread.join(0.2)
+        screen.close()
 
 
-def _follow(config: str | None, ended: threading.Event, began: float) -> None:
+def _follow(config: str | None, project: str | None, ended: threading.Event, screen: _Lines) -> None:
     from argus.cli.stream import events
 
     with contextlib.suppress(Exception):
         for event in events(config, follow=True, last=0, after=None, channel=None, live=True):
-            text = line(event)
-            if text:
-                print(f"{time.monotonic() - began:6.1f} s  {text}", file=sys.stderr, flush=True)
+            if event["data"].get("projectPath", project) == project:
+                screen.show(event)
             if ended.is_set():
                 return
 
 
-def line(event: dict[str, Any]) -> str:
-    make = _TEXTS.get(str(event.get("event", "")))
+def is_terminal() -> bool:
+    return sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+
+
+class _Lines:
+    """One for each thing that happens."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+        self._lock = threading.Lock()
+        self._is_closed = False
+
+    def show(self, event: dict[str, Any]) -> None:
+        with self._lock:
+            if not self._is_closed:
+                self._show(event)
+
+    def close(self) -> None:
+        """Nothing is shown any more: what follows is the answer."""
+        with self._lock:
+            self._is_closed = True
+            self._end()
+
+    def _show(self, event: dict[str, Any]) -> None:
+        text = line(event)
+        if text:
+            print(self._timed(text), file=sys.stderr, flush=True)
+
+    def _end(self) -> None:
+        pass
+
+    def _timed(self, text: str) -> str:
+        return f"{time.monotonic() - self._began:6.1f} s  {text}"
+
+
+class _Terminal(_Lines):
+    """What stays worth reading stays; below it one line that changes, with what runs now."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._passed = 0
+        self._now = ""
+
+    def _show(self, event: dict[str, Any]) -> None:
+        kind, data = event.get("event"), event["data"]
+        has_passed = kind == "test:case_ended" and data.get("status") == "passed"
+        self._passed += has_passed
+        passing = line(event, _PASSING)
+        text = "" if has_passed or passing else line(event)
+        if kind == "test:suite_ended":
+            self._now = ""
+        self._now = passing or self._now
+        self._draw(text)
+
+    def _end(self) -> None:
+        self._now, self._passed = "", 0
+        self._draw("")
+
+    def _draw(self, text: str) -> None:
+        above = f"{self._timed(text)}\n" if text else ""
+        counted = f"{self._passed} passed  " if self._passed else ""
+        below = self._timed(f"{counted}{self._now}") if self._now or counted else ""
+        # A line that wraps could not be taken back.
+        width = shutil.get_terminal_size().columns - 1
+        sys.stderr.write(f"\r\x1b[K{above}{below[:width]}")
+        sys.stderr.flush()
+
+
+def line(event: dict[str, Any], texts: dict[str, Callable[[dict[str, Any]], str]] = _TEXTS) -> str:
+    make = texts.get(str(event.get("event", "")))
     try:
         return clean(make(event["data"])) if make else ""
     except (KeyError, TypeError, ValueError):

@@ -29,6 +29,10 @@ def show(verb: str, answer: Any) -> Shown:
 
 def _of_others(verb: str) -> Callable[[Any], Shown] | None:
     """What no quick command needs is loaded when it is asked for."""
+    if verb.startswith("env run"):
+        from argus.cli import render_tests
+
+        return render_tests.TEXTS.get(verb)
     if verb.startswith("env "):
         from argus.cli import render_environments
 

@@ -148,6 +148,7 @@ IN_ENVIRONMENTS: dict[Code, tuple[str, ...]] = {
     Code.CONTAINER_NOT_RUNNING: ("read_environment", "run_setup"),
     Code.SERVICE_NOT_FOUND: ("list_environment_services", "check_name"),
     Code.MOCK_NOT_FOUND: ("read_environment", "check_name"),
+    Code.INVALID_STATE: ("run_setup", "read_environment"),
 }
 """What is suggested where an e2e.yaml is meant, and not argus.yaml, its services or its port."""
 
@@ -198,7 +199,7 @@ ACTIONS: dict[str, str] = {
     "list_services": "See which services there are: argus services list.",
     "list_sessions": "See which sessions there are: argus sessions list.",
     "list_spawns": "See which spawns there are: argus spawns list.",
-    "list_suites": "See which suites the e2e.yaml declares.",
+    "list_suites": "See which suites the e2e.yaml has: argus env init.",
     "look_at_agent": "Look at what the agent is doing in its terminal.",
     "look_at_set_aside_store": "The damaged store was kept beside the new one; look at it before deleting it.",
     "lower_threshold": "Lower resilience.preflight.diskSpaceThreshold if the space is enough.",

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import functools
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from argus.core.circuit import Circuit
@@ -34,6 +34,8 @@ from argus.environments.readiness import Fixed, Readiness
 from argus.environments.report import HealthReport
 from argus.environments.runs import Run, State
 from argus.environments.setting_up import SettingUp, SetUp
+from argus.environments.testing import trials
+from argus.environments.testing.outcome import Outcome
 from argus.environments.tools import Asked, Loaded, Tools
 from argus.host.engine import refusals
 from argus.host.engine.printed import Printout
@@ -208,6 +210,30 @@ class Environments:
                 return True  # set up again, or cleaned
             await work.take_back()
             return not work.is_left
+
+    async def test(self, asked: Asked, *, suites: Sequence[str] | None, timeout: float | None) -> Outcome:
+        """Runs suites, by their ids, against what is up. In the environment's turn: what they test stays as it is."""
+        loaded = await self.load(asked)
+        blueprint, wanted = loaded.blueprint, trials.choose(loaded.suites, suites)
+        with self._endings.one(asked.place) as ending:
+            async with self._turn(blueprint, "run"):
+                ending.check()
+                run = trials.needed(loaded, self._book.of(_key(blueprint)))
+                circuit = self._tools.circuit(blueprint, asked.shell)
+                trial = await trials.prepare(
+                    asked, loaded, run, tools=self._tools, dock=self._dock(asked, circuit), guardian=self,
+                    tell=self._tell(blueprint.project),
+                )  # fmt: skip
+                conductor = trial.conductor(wanted)
+                if run is not None:
+                    circuit.check()
+                try:
+                    async with ending.within(None):
+                        return await conductor.run(timeout)
+                except ArgusError as error:
+                    raise (
+                        error if "results" in error.details else error.adding(results=conductor.collected().public())
+                    ) from None
 
     async def clean(self, asked: Asked, *, force: bool) -> Cleanup:
         """Takes away what its file brought up, under whatever name; by force also volumes, and what dead runs left."""

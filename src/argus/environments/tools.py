@@ -10,11 +10,15 @@ from typing import Any
 from argus.core.circuit import Circuit
 from argus.core.clock import Clock
 from argus.environments.blueprint import Blueprint
+from argus.environments.e2e.environment import Environment
+from argus.environments.e2e.following import Moved
 from argus.environments.e2e.source import NAMES
 from argus.environments.helper.image import HelperImage
+from argus.environments.e2e.suites import Suite
 from argus.environments.labels import Owner
 from argus.environments.mocking.serving import Open
 from argus.environments.ports import Ports
+from argus.environments.testing.world import Host
 from argus.environments.waiting import Http
 from argus.host.engine.resources import Dock
 from argus.store.interface import Store
@@ -53,7 +57,9 @@ class Loaded:
     moved_to: Callable[[Mapping[str, Mapping[int, int]]], Blueprint]
     """The same on other host ports, by service: all that refers to them says the new ones."""
     file: str
-    suites: tuple[Mapping[str, Any], ...] = ()
+    read: Callable[[Moved], Environment]
+    """What the file says, with its services on such other host ports. Blocks."""
+    suites: tuple[Suite, ...] = ()
     warnings: tuple[str, ...] = ()
     variables: Mapping[str, str] | None = None
     secrets: frozenset[str] = frozenset()
@@ -76,6 +82,8 @@ class Tools:
     """Begins to answer HTTP at addresses of this machine."""
     helper: HelperImage
     http: Http
+    machine: Host
+    """For test suites: HTTP, connections, commands."""
     disk_free: Callable[[str], int | None]
     me: Owner
     lives: Callable[[Owner], bool]

@@ -12,6 +12,7 @@ from argus.ops import (
     stop_requests,
     system,
     terminals,
+    tests,
 )
 from argus.ops.operation import Operation
 
@@ -23,6 +24,7 @@ _PARTS = (
     stop_requests,
     breakers,
     environments,
+    tests,
     incidents,
     sessions,
     spawns,

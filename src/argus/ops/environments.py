@@ -433,7 +433,7 @@ async def init(house: House, ask: Environment) -> InitView:
         services=[one.name for one in plan.parts if not one.is_mock],
         mocks=[one.name for one in plan.parts if one.is_mock],
         images={one.service: one.image for one in plan.builds},
-        suites=[dict(one) for one in loaded.suites],
+        suites=[{"id": one.id, "name": one.name, "runner": one.runner} for one in loaded.suites],
         warnings=list(loaded.warnings),
     )
 

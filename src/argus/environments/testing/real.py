@@ -7,11 +7,10 @@ import os
 import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from argus.core.errors import ArgusError
 from argus.environments.e2e.environment import Service
-from argus.environments.testing.world import Connect, FileSeen, Running, Web, World
+from argus.environments.testing.world import FileSeen, Host, Running, World
 from argus.environments.tools import Shell
 from argus.environments.waiting import reached
 from argus.host import netspace, processes
@@ -24,16 +23,6 @@ from argus.host.matching import Matcher
 LOOK = 10.0
 """Seconds for a look into a container."""
 _PASSWD = 1024 * 1024
-
-
-class Host(Protocol):
-    """What is needed of this machine; `argus.host.machine.MachineHost` has it."""
-
-    web: Web
-    commands: Commands
-
-    @property
-    def tcp(self) -> Connect: ...
 
 
 def world(

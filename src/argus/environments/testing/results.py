@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -37,7 +37,8 @@ class Failure:
         }
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.message}" if self.path else self.message
+        # What is wrong with a file says the place itself, behind the line.
+        return f"{self.path}: {self.message}" if self.path and f"{self.path}:" not in self.message else self.message
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,38 @@ def overall(cases: Iterable[CaseResult]) -> Verdict:
     if Verdict.FAILED in found:
         return Verdict.FAILED
     return Verdict.SKIPPED if found and set(found) == {Verdict.SKIPPED} else Verdict.PASSED
+
+
+def read(said: Mapping[str, Any]) -> SuiteResult:
+    """From its form for others."""
+    return SuiteResult(
+        id=said["id"],
+        name=said["name"],
+        status=Verdict(said["status"]),
+        seconds=said["duration"] / 1000,
+        cases=tuple(_case(one) for one in said["cases"]),
+        error=_failure(said["error"]) if said["error"] else None,
+        attempts=said["attempts"],
+        warnings=tuple(said["warnings"]),
+    )
+
+
+def _case(said: Mapping[str, Any]) -> CaseResult:
+    return CaseResult(
+        name=said["name"],
+        status=Verdict(said["status"]),
+        seconds=said["duration"] / 1000,
+        attempts=said["attempts"],
+        failures=tuple(_failure(one) for one in said["failures"]),
+        reason=said["reason"],
+        output=said["output"],
+        line=said["line"],
+        saved=tuple(said["saved"]),
+    )
+
+
+def _failure(said: Mapping[str, Any]) -> Failure:
+    return Failure(said["message"], said["path"], said["expected"], said["actual"], said["code"])
 
 
 def _milliseconds(seconds: float) -> float:

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from argus.host.commands import Printed
+from argus.host.commands import Commands, Printed
 from argus.host.engine.resources import Executed, FileFound
 from argus.host.web import Call, Reply
 
@@ -73,6 +73,19 @@ class Connect(Protocol):
     async def __call__(self, host: str, port: int, *, timeout: float) -> float:
         """Raises ProbeFailed."""
         ...
+
+
+class Host(Protocol):
+    """What is needed of this machine; `argus.host.machine.MachineHost` has it."""
+
+    @property
+    def web(self) -> Web: ...
+
+    @property
+    def commands(self) -> Commands: ...
+
+    @property
+    def tcp(self) -> Connect: ...
 
 
 class Matching(Protocol):

@@ -1,0 +1,47 @@
+"""`--junit FILE`: results for build servers, written where the command was called."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from typing import Any
+
+from argus.core.errors import ArgusError, Code
+
+
+def check(path: str) -> None:
+    """Before anything is run: tests of an hour are not to end at a misspelt folder."""
+    folder = os.path.dirname(path)
+    if os.path.isdir(path):
+        raise _unfit(path, "it is a folder")
+    if not os.path.isdir(folder):
+        raise _unfit(path, f"there is no folder {folder}")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise _unfit(path, f"nothing can be written into {folder}")
+
+
+def write(path: str, results: dict[str, Any]) -> None:
+    """Whole or not at all: half a file would be read as fewer tests."""
+    from argus.environments.testing import junit
+    from argus.environments.testing.results import read
+
+    text = junit.render([read(one) for one in results["suites"]])
+    made = None
+    try:
+        handle, made = tempfile.mkstemp(prefix=".junit-", dir=os.path.dirname(path))
+        with open(handle, "w", encoding="utf-8") as opened:
+            opened.write(text)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(made, 0o666 & ~mask)
+        os.replace(made, path)
+    except OSError as error:
+        if made is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(made)
+        raise _unfit(path, error.strerror or str(error)) from None
+
+
+def _unfit(path: str, why: str) -> ArgusError:
+    return ArgusError(Code.INVALID_REQUEST, f"--junit {path}: {why}", path=path)

@@ -1,0 +1,139 @@
+"""Suites, one after another or side by side, to their results; and what was collected where they do not get there."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from argus.core.clock import Clock
+from argus.core.errors import ArgusError
+from argus.environments.e2e.suites import Suite
+from argus.environments.testing.lookout import Lookout
+from argus.environments.testing.outcome import Guard, Outcome
+from argus.environments.testing.results import CaseResult, Failure, SuiteResult, Verdict
+from argus.environments.testing.running import Progress
+from argus.environments.testing.telling import Teller
+
+AT_ONCE = 4
+"""Suites side by side, where the file does not say how many."""
+
+
+class Runs(Protocol):
+    """What runs one suite. Raises nothing but CancelledError, and by then has tidied up."""
+
+    async def __call__(self, suite: Suite, told: Callable[[Progress], None]) -> SuiteResult: ...
+
+
+@dataclass(slots=True)
+class Conductor:
+    suites: Sequence[Suite]
+    at_once: int
+    run_one: Runs
+    teller: Teller
+    clock: Clock
+    guard: Guard
+    run_id: str | None = None
+    """Of the containers that are up. None: there are none."""
+    lookout: Lookout | None = None
+    warnings: tuple[str, ...] = ()
+    _began: float = field(default=0.0, init=False)
+    _since: float = field(default=0.0, init=False)
+    _done: dict[str, SuiteResult] = field(default_factory=dict, init=False)
+    _begun: dict[str, float] = field(default_factory=dict, init=False)
+    _cases: dict[str, list[CaseResult]] = field(default_factory=dict, init=False)
+
+    async def run(self, timeout: float | None) -> Outcome:
+        """Raises DOCKER_UNAVAILABLE, with what was collected, when the engine goes away."""
+        self._began, self._since = self.clock.monotonic(), self.clock.wall()
+        self.teller.run_started(self.suites)
+        try:
+            async with asyncio.timeout(timeout):
+                await self._all()
+        except TimeoutError:
+            return self._ended(self._so_far(f"not finished within {timeout:g} s"))
+        except ArgusError as error:
+            outcome = self._so_far("the engine went away")
+            self.teller.run_ended("interrupted", outcome)
+            raise error.adding(results=outcome.public()) from None
+        except asyncio.CancelledError:
+            self.teller.run_ended("cancelled", self._so_far("the run was ended"))
+            raise
+        return self._ended(self._so_far(""))
+
+    def collected(self) -> Outcome:
+        """For who ended it from outside."""
+        return self._so_far("the run was ended")
+
+    def _ended(self, outcome: Outcome) -> Outcome:
+        self.teller.run_ended(outcome.status.value, outcome)
+        return outcome
+
+    async def _all(self) -> None:
+        room = asyncio.Semaphore(self.at_once)
+        try:
+            async with self._watched(), asyncio.TaskGroup() as group:
+                for suite in self.suites:
+                    group.create_task(self._one(suite, room))
+            if self.lookout is not None and any(one.status is Verdict.FAILED for one in self._done.values()):
+                # It may have failed for that, a moment ago.
+                await self.lookout.look()
+        except BaseExceptionGroup as several:
+            raise _first(several) from None
+
+    @contextlib.asynccontextmanager
+    async def _watched(self) -> AsyncIterator[None]:
+        if self.lookout is None:
+            yield
+            return
+        async with asyncio.TaskGroup() as group:
+            looking = group.create_task(self.lookout.run())
+            yield
+            looking.cancel()
+
+    async def _one(self, suite: Suite, room: asyncio.Semaphore) -> None:
+        async with room:
+            self._begun[suite.id] = self.clock.monotonic()
+            self.teller.suite_started(suite)
+            told = len(self._cases.setdefault(suite.id, []))
+            result = await self.run_one(suite, self._told)
+            self._done[suite.id] = result
+            if len(self._cases[suite.id]) == told:
+                # A program's cases are known when it has ended.
+                for number, one in enumerate(result.cases, 1):
+                    self.teller.case(Progress("ended", suite.id, one.name, number, len(result.cases), one))
+            if result.status is Verdict.FAILED and self.lookout is not None:
+                self.lookout.look_now()
+            self.teller.suite_ended(result)
+
+    def _told(self, progress: Progress) -> None:
+        self.teller.case(progress)
+        if progress.result is None:
+            return
+        self._cases[progress.suite].append(progress.result)
+        if progress.result.status is Verdict.FAILED and self.lookout is not None:
+            self.lookout.look_now()
+
+    def _so_far(self, why: str) -> Outcome:
+        restarts = tuple(self.guard.restarts(self.run_id, self._since)) if self.run_id else ()
+        given_up = tuple(self.guard.given_up(self.run_id)) if self.run_id else ()
+        suites = tuple(self._done.get(one.id) or self._unfinished(one, why) for one in self.suites)
+        seconds = self.clock.monotonic() - self._began
+        return Outcome(suites, seconds, restarts, given_up, self.warnings)
+
+    def _unfinished(self, suite: Suite, why: str) -> SuiteResult:
+        if suite.id not in self._begun:
+            return SuiteResult(suite.id, suite.name, Verdict.SKIPPED, 0.0, attempts=0, warnings=(f"not begun: {why}",))
+        seconds = self.clock.monotonic() - self._begun[suite.id]
+        cases = tuple(self._cases[suite.id])
+        return SuiteResult(suite.id, suite.name, Verdict.FAILED, seconds, cases, Failure(f"not finished: {why}"))
+
+
+def _first(several: BaseExceptionGroup[BaseException]) -> BaseException:
+    """What ended them all: the others were cancelled for it."""
+    found: BaseException = several
+    while isinstance(found, BaseExceptionGroup):
+        found = found.exceptions[0]
+    return found
