@@ -19,6 +19,7 @@ from argus.environments.testing.telling import Teller
 
 AT_ONCE = 4
 """Suites side by side, where the file does not say how many."""
+_ENDED = "not finished: the run was ended"
 
 
 class Runs(Protocol):
@@ -55,17 +56,17 @@ class Conductor:
         except TimeoutError:
             return self._ended(self._so_far(f"not finished within {timeout:g} s"))
         except ArgusError as error:
-            outcome = self._so_far("the engine went away")
+            outcome = self._so_far("not finished: the engine went away")
             self.teller.run_ended("interrupted", outcome)
             raise error.adding(results=outcome.public()) from None
         except asyncio.CancelledError:
-            self.teller.run_ended("cancelled", self._so_far("the run was ended"))
+            self.teller.run_ended("cancelled", self._so_far(_ENDED))
             raise
         return self._ended(self._so_far(""))
 
     def collected(self) -> Outcome:
         """For who ended it from outside."""
-        return self._so_far("the run was ended")
+        return self._so_far(_ENDED)
 
     def _ended(self, outcome: Outcome) -> Outcome:
         self.teller.run_ended(outcome.status.value, outcome)
@@ -125,10 +126,10 @@ class Conductor:
 
     def _unfinished(self, suite: Suite, why: str) -> SuiteResult:
         if suite.id not in self._begun:
-            return SuiteResult(suite.id, suite.name, Verdict.SKIPPED, 0.0, attempts=0, warnings=(f"not begun: {why}",))
+            return SuiteResult(suite.id, suite.name, Verdict.SKIPPED, 0.0, attempts=0, warnings=(f"not begun; {why}",))
         seconds = self.clock.monotonic() - self._begun[suite.id]
         cases = tuple(self._cases[suite.id])
-        return SuiteResult(suite.id, suite.name, Verdict.FAILED, seconds, cases, Failure(f"not finished: {why}"))
+        return SuiteResult(suite.id, suite.name, Verdict.FAILED, seconds, cases, Failure(why))
 
 
 def _first(several: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -39,7 +39,7 @@ def read(report: bytes) -> list[CaseResult]:
     parser.StartDoctypeDeclHandler = _refuse
     try:
         parser.Parse(report, True)
-    except expat.ExpatError as error:
+    except (expat.ExpatError, LookupError, ValueError) as error:
         raise NotUnderstood(f"the report is no whole XML: {error}") from None
     return reader.cases
 
@@ -102,7 +102,9 @@ class _Reader:
             self._case = None
 
     def _tell(self, case: _Case, text: str) -> None:
-        message = self._attributes.get("message", "").strip() or next((one for one in text.splitlines() if one), "")
+        message = self._attributes.get("message", "").strip() or next(
+            (one.strip() for one in text.splitlines() if one.strip()), ""
+        )
         if self._about == "skipped":
             case.skipped = cut(message, _MESSAGE)
             return
