@@ -131,6 +131,8 @@ class Reader:
         concealed = hidden.secrets(found)
         for secret in concealed:
             self._ground.redactor.learn(secret)
+        # Test suites and their commands see all of it, and may print it.
+        self._ground.redactor.learn_environment(found.source.env)
         return Loaded(
             blueprint=plan(found),
             moved_to=lambda moved: plan(with_ports(found, moved)),

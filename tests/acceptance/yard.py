@@ -48,7 +48,7 @@ class Yard(Argus):
 class Project:
     """A folder with an e2e.yaml."""
 
-    def __init__(self, yard: Yard, folder: Path, said: dict[str, Any]) -> None:
+    def __init__(self, yard: Argus, folder: Path, said: dict[str, Any]) -> None:
         self.yard = yard
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)

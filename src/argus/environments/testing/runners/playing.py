@@ -96,11 +96,12 @@ async def _attempt(trial: Trial, commands: Commands, clock: Clock, said: Callabl
 
 
 def _choose(trial: Trial, report: str) -> Command:
+    command = choosing.choose(trial.suite, trial.file, report, Finder(trial.folder, trial.environ))
     # pytest takes a single test behind its file: tests/test_api.py::test_login
     file = trial.file.partition("::")[0] if trial.file and trial.suite.runner == "pytest" else trial.file
     if file is not None and not os.path.exists(file):
         raise Unfit(f"there is no file {file}")
-    return choosing.choose(trial.suite, trial.file, report, Finder(trial.folder, trial.environ))
+    return command
 
 
 async def _run(trial: Trial, command: Command, commands: Commands, said: Callable[[str], None]) -> Ended:
