@@ -13,8 +13,8 @@ from argus.environments.blueprint import Blueprint
 from argus.environments.e2e.environment import Environment
 from argus.environments.e2e.following import Moved
 from argus.environments.e2e.source import NAMES
-from argus.environments.helper.image import HelperImage
 from argus.environments.e2e.suites import Suite
+from argus.environments.helper.image import HelperImage
 from argus.environments.labels import Owner
 from argus.environments.mocking.serving import Open
 from argus.environments.ports import Ports

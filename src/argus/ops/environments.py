@@ -32,32 +32,32 @@ from argus.ops.operation import CLI_FOLDER, CLI_SHELL, Answer, Ask, operation
 from argus.schema import PositiveDuration
 
 _ENGINE = (Code.DOCKER_UNAVAILABLE, Code.CIRCUIT_OPEN, Code.DISK_SPACE_LOW, Code.DOCKER_REFUSED)
-_CONFIG = (Code.CONFIG_NOT_FOUND, Code.CONFIG_INVALID, Code.FORBIDDEN)
+CONFIG = (Code.CONFIG_NOT_FOUND, Code.CONFIG_INVALID, Code.FORBIDDEN)
 
 
-_NO_NUL = r"^[^\x00]*$"
+NO_NUL = r"^[^\x00]*$"
 """No path, and no argument or variable of a program, can hold one."""
-_Value = Annotated[str, Field(pattern=_NO_NUL)]
+_Value = Annotated[str, Field(pattern=NO_NUL)]
 
 
 class ShellAsk(Ask):
     """Where the caller works, so that builds and commands behave as in its own shell. Kept in memory only."""
 
-    folder: str = Field(max_length=4096, pattern=_NO_NUL)
+    folder: str = Field(max_length=4096, pattern=NO_NUL)
     environ: dict[Annotated[str, Field(pattern=r"^[^\x00=]+$")], _Value]
 
 
 class Environment(Ask):
     project_path: str = Field(
         max_length=4096,
-        pattern=_NO_NUL,
+        pattern=NO_NUL,
         description="The project's folder",
         json_schema_extra={"cli": CLI_FOLDER, "format": "path"},
     )
     config_file: str | None = Field(
         default=None,
         max_length=4096,
-        pattern=_NO_NUL,
+        pattern=NO_NUL,
         description="Instead of the folder's e2e.yaml",
         json_schema_extra={"format": "path", "short": "-f"},
     )
@@ -68,7 +68,7 @@ class Environment(Ask):
 
 class BuildAsk(Environment):
     no_cache: bool = Field(default=False, strict=True, description="Build every layer anew")
-    service: str | None = Field(default=None, max_length=200, pattern=_NO_NUL, description="Only this one")
+    service: str | None = Field(default=None, max_length=200, pattern=NO_NUL, description="Only this one")
     use_existing: bool = Field(default=False, strict=True, description="Leave an image alone that is there")
 
 
@@ -77,7 +77,7 @@ class SetupAsk(Environment):
 
 
 class ContainerLogsAsk(Environment):
-    container: str = Field(max_length=200, pattern=_NO_NUL, description="A service's, a mock's or a container's name")
+    container: str = Field(max_length=200, pattern=NO_NUL, description="A service's, a mock's or a container's name")
     lines: int = Field(default=100, ge=1, le=10_000, description="How many, from the end")
     since: PositiveDuration | None = Field(default=None, description='Only of the last, such as "10m"')
 
@@ -87,9 +87,9 @@ class CleanAsk(Environment):
 
 
 class MockRequestsAsk(Environment):
-    mock_name: str | None = Field(default=None, max_length=200, pattern=_NO_NUL, description="Only of this one")
-    method: str | None = Field(default=None, max_length=50, pattern=_NO_NUL, description="Only with this method")
-    path: str | None = Field(default=None, max_length=4096, pattern=_NO_NUL, description="Only paths that begin so")
+    mock_name: str | None = Field(default=None, max_length=200, pattern=NO_NUL, description="Only of this one")
+    method: str | None = Field(default=None, max_length=50, pattern=NO_NUL, description="Only with this method")
+    path: str | None = Field(default=None, max_length=4096, pattern=NO_NUL, description="Only paths that begin so")
     since: PositiveDuration | None = Field(default=None, description='Only of the last, such as "10m"')
     limit: int = Field(default=100, ge=1, le=500, description="How many, the newest")
     clear: bool = Field(default=False, strict=True, description="Forget them all once they are shown")
@@ -299,15 +299,15 @@ class PreflightView(Answer):
 # From what came to what is meant, and back.
 
 
-def _asked(house: House, ask: Environment) -> Asked:
+def asked(house: House, ask: Environment) -> Asked:
     shell = ask.shell and Shell(ask.shell.folder, ask.shell.environ)
     folder = os.path.realpath(os.path.join((shell or house.shell).folder, ask.project_path))
     caller = house.caller
     # The file decides as much as the folder: whose containers are meant stands in it.
-    for asked in (folder, os.path.realpath(os.path.join(folder, ask.config_file or "."))):
-        if caller.role is Role.AGENT and not _is_inside(asked, caller.project):
+    for named in (folder, os.path.realpath(os.path.join(folder, ask.config_file or "."))):
+        if caller.role is Role.AGENT and not _is_inside(named, caller.project):
             message = "an agent uses the environments of its own project"
-            raise ArgusError(Code.FORBIDDEN, message, project=caller.project, asked=asked)
+            raise ArgusError(Code.FORBIDDEN, message, project=caller.project, asked=named)
     within = os.path.realpath(caller.project or "/nowhere") if caller.role is Role.AGENT else None
     return Asked(folder, ask.config_file, shell or house.shell, within)
 
@@ -416,14 +416,14 @@ def _verification(found: Report | None) -> NetworkVerificationView | None:
 
 @operation(
     "environments.init", "POST /api/environments/init", verb="env init", tool="argus_init",
-    scope=Scope.ENVIRONMENT, read_only=True, errors=_CONFIG,
+    scope=Scope.ENVIRONMENT, read_only=True, errors=CONFIG,
 )  # fmt: skip
 async def init(house: House, ask: Environment) -> InitView:
     """Reads a project's e2e.yaml and says what it describes.
 
     Changes nothing. All errors of the file are reported at once, each with its place; unknown keys are warnings.
     """
-    loaded = await house.environments.load(_asked(house, ask))
+    loaded = await house.environments.load(asked(house, ask))
     plan = loaded.blueprint
     return InitView(
         project=plan.project,
@@ -440,7 +440,7 @@ async def init(house: House, ask: Environment) -> InitView:
 
 @operation(
     "environments.preflight_check", "POST /api/environments/preflight_check", verb="env preflight",
-    tool="argus_preflight_check", scope=Scope.ENVIRONMENT, errors=_CONFIG,
+    tool="argus_preflight_check", scope=Scope.ENVIRONMENT, errors=CONFIG,
 )  # fmt: skip
 async def preflight_check(house: House, ask: PreflightAsk) -> PreflightView:
     """Looks whether this machine is ready for an environment: engine, disk, leftovers, ports, network.
@@ -451,7 +451,7 @@ async def preflight_check(house: House, ask: PreflightAsk) -> PreflightView:
     skip = frozenset(
         name for name, skipped in ((DISK, ask.skip_disk_check), (ORPHANS, ask.skip_orphan_check)) if skipped
     )
-    report, fixed, circuit = await house.environments.preflight(_asked(house, ask), skip=skip, fix=ask.auto_fix)
+    report, fixed, circuit = await house.environments.preflight(asked(house, ask), skip=skip, fix=ask.auto_fix)
     cleanup = fixed.cleanup or Cleanup()
     return PreflightView(
         health_report=_report(report),
@@ -465,7 +465,7 @@ async def preflight_check(house: House, ask: PreflightAsk) -> PreflightView:
 @operation(
     "environments.build", "POST /api/environments/build", verb="env build", tool="argus_build",
     scope=Scope.ENVIRONMENT, ends_with_caller=True,
-    errors=(*_CONFIG, *_ENGINE, Code.SERVICE_NOT_FOUND, Code.BUILD_FAILED),
+    errors=(*CONFIG, *_ENGINE, Code.SERVICE_NOT_FOUND, Code.BUILD_FAILED),
 )  # fmt: skip
 async def build(house: House, ask: BuildAsk) -> BuildView:
     """Builds the images of an environment's services.
@@ -473,7 +473,7 @@ async def build(house: House, ask: BuildAsk) -> BuildView:
     Makes images, and nothing else. A build that fails is BUILD_FAILED with the end of its output.
     """
     built, report = await house.environments.build(
-        _asked(house, ask), service=ask.service, no_cache=ask.no_cache, use_existing=ask.use_existing
+        asked(house, ask), service=ask.service, no_cache=ask.no_cache, use_existing=ask.use_existing
     )
     images = [
         BuiltView(
@@ -488,7 +488,7 @@ async def build(house: House, ask: BuildAsk) -> BuildView:
     "environments.setup", "POST /api/environments/setup", verb="env setup", tool="argus_setup",
     scope=Scope.ENVIRONMENT, ends_with_caller=True,
     errors=(
-        *_CONFIG, *_ENGINE, Code.PORT_CONFLICT, Code.PORT_EXHAUSTION, Code.NAME_CONFLICT, Code.IMAGE_NOT_FOUND,
+        *CONFIG, *_ENGINE, Code.PORT_CONFLICT, Code.PORT_EXHAUSTION, Code.NAME_CONFLICT, Code.IMAGE_NOT_FOUND,
         Code.CONTAINER_CRASH, Code.CONTAINER_OOM, Code.CONTAINER_NOT_FOUND, Code.HEALTH_CHECK_TIMEOUT,
         Code.NETWORK_UNREACHABLE, Code.DNS_RESOLUTION_FAILED, Code.STORE_UNAVAILABLE, Code.CONFLICT, Code.NO_DAEMON,
     ),
@@ -499,7 +499,7 @@ async def setup(house: House, ask: SetupAsk) -> SetupView:
     Replaces this environment's own earlier run and removes what dead runs of the project left. Ports that are taken are
     replaced by free ones (see portMappings). When it fails, what it made is removed again.
     """
-    done = await house.environments.setup(_asked(house, ask), timeout=ask.timeout)
+    done = await house.environments.setup(asked(house, ask), timeout=ask.timeout)
     return SetupView(
         run_id=done.run.id,
         network=done.raised.network,
@@ -516,14 +516,14 @@ async def setup(house: House, ask: SetupAsk) -> SetupView:
 
 @operation(
     "environments.status", "POST /api/environments/status", verb="env status", tool="argus_status",
-    scope=Scope.ENVIRONMENT, read_only=True, errors=_CONFIG,
+    scope=Scope.ENVIRONMENT, read_only=True, errors=CONFIG,
 )  # fmt: skip
 async def status(house: House, ask: Environment) -> StatusView:
     """Shows how an environment stands: its run, its containers and ports, its circuit breaker.
 
     Changes nothing. When the engine cannot be asked, the containers are `unknown` and `problem` says why.
     """
-    picture, circuit = await house.environments.status(_asked(house, ask))
+    picture, circuit = await house.environments.status(asked(house, ask))
     run, wrong = picture.run, picture.config_problem
     unknown = picture.problem is not None
     guarded = house.environments.guarded(run)
@@ -552,19 +552,19 @@ async def status(house: House, ask: Environment) -> StatusView:
 
 @operation(
     "environments.logs", "POST /api/environments/logs", verb="env logs", places=("container",), tool="argus_logs",
-    scope=Scope.ENVIRONMENT, read_only=True, errors=(*_CONFIG, *_ENGINE, Code.CONTAINER_NOT_FOUND),
+    scope=Scope.ENVIRONMENT, read_only=True, errors=(*CONFIG, *_ENGINE, Code.CONTAINER_NOT_FOUND),
 )  # fmt: skip
 async def logs(house: House, ask: ContainerLogsAsk) -> ContainerLogsView:
     """Shows the last lines that a container of an environment printed. Changes nothing."""
     since = house.clock.wall() - ask.since if ask.since else None
-    made, lines = await house.environments.logs(_asked(house, ask), ask.container, ask.lines, since)
+    made, lines = await house.environments.logs(asked(house, ask), ask.container, ask.lines, since)
     cleaned = [house.clean(line) for line in lines]
     return ContainerLogsView(container=made.name, state=made.state, lines=cleaned, truncated=lines.is_cut)
 
 
 @operation(
     "environments.mock_requests", "POST /api/environments/mock_requests", verb="env mock-requests",
-    tool="argus_mock_requests", scope=Scope.ENVIRONMENT, errors=(*_CONFIG, Code.MOCK_NOT_FOUND),
+    tool="argus_mock_requests", scope=Scope.ENVIRONMENT, errors=(*CONFIG, Code.MOCK_NOT_FOUND),
 )  # fmt: skip
 async def mock_requests(house: House, ask: MockRequestsAsk) -> MockRequestsView:
     """Shows what was asked of an environment's mocks: the newest requests, and how each was answered.
@@ -574,7 +574,7 @@ async def mock_requests(house: House, ask: MockRequestsAsk) -> MockRequestsView:
     """
     since = house.clock.wall() - ask.since if ask.since else None
     wanted = Filter(ask.mock_name, ask.method, ask.path, since, ask.limit)
-    told = await house.environments.mock_requests(_asked(house, ask), wanted, clear=ask.clear)
+    told = await house.environments.mock_requests(asked(house, ask), wanted, clear=ask.clear)
     return MockRequestsView(
         requests=[_request(house, one) for one in told.requests],
         total=told.total,
@@ -602,7 +602,7 @@ def _request(house: House, one: Request) -> MockRequestView:
 
 @operation(
     "environments.clean", "POST /api/environments/clean", verb="env clean", tool="argus_clean",
-    scope=Scope.ENVIRONMENT, destructive=True, errors=(*_CONFIG, *_ENGINE, Code.CLEANUP_FAILED, Code.STORE_UNAVAILABLE),
+    scope=Scope.ENVIRONMENT, destructive=True, errors=(*CONFIG, *_ENGINE, Code.CLEANUP_FAILED, Code.STORE_UNAVAILABLE),
 )  # fmt: skip
 async def clean(house: House, ask: CleanAsk) -> CleanupView:
     """Takes an environment away: its containers and its network; with `force` its volumes and other leftovers too.
@@ -610,21 +610,21 @@ async def clean(house: House, ask: CleanAsk) -> CleanupView:
     Touches nothing of other projects, nothing of live runs in other folders, and nothing without this project's label.
     What cannot be removed is CLEANUP_FAILED, with all the rest gone.
     """
-    done = await house.environments.clean(_asked(house, ask), force=ask.force)
+    done = await house.environments.clean(asked(house, ask), force=ask.force)
     done.raise_failures()
     return _cleanup(house, done)
 
 
 @operation(
     "environments.reset_circuit", "POST /api/environments/reset_circuit", verb="env reset-circuit",
-    tool="argus_reset_circuit", scope=Scope.ENVIRONMENT, errors=_CONFIG,
+    tool="argus_reset_circuit", scope=Scope.ENVIRONMENT, errors=CONFIG,
 )  # fmt: skip
 async def reset_circuit(house: House, ask: Environment) -> CircuitReset:
     """Lets one call through a project's open circuit breaker; it closes when that succeeds.
 
     A closed or half-open one is left as it is, and that is said.
     """
-    circuit = await house.environments.circuit_to_reset(_asked(house, ask))
+    circuit = await house.environments.circuit_to_reset(asked(house, ask))
     return await reset(house, circuit)
 
 

@@ -12,26 +12,26 @@ from argus.environments.testing.outcome import Outcome
 from argus.environments.testing.results import Verdict
 from argus.ops.caller import Scope
 from argus.ops.circuits import ProblemView, problem_view
-from argus.ops.environments import _CONFIG, _NO_NUL, Environment, _asked
+from argus.ops.environments import CONFIG, NO_NUL, Environment, asked
 from argus.ops.house import House
 from argus.ops.operation import Answer, operation
 from argus.schema import PositiveDuration
 
 _ERRORS = (
-    *_CONFIG, Code.SUITE_NOT_FOUND, Code.INVALID_STATE, Code.DOCKER_UNAVAILABLE, Code.CIRCUIT_OPEN, Code.CONFLICT,
+    *CONFIG, Code.SUITE_NOT_FOUND, Code.INVALID_STATE, Code.DOCKER_UNAVAILABLE, Code.CIRCUIT_OPEN, Code.CONFLICT,
     Code.NO_DAEMON,
 )  # fmt: skip
 
 
 class RunAsk(Environment):
     filter: str | None = Field(
-        default=None, max_length=4096, pattern=_NO_NUL, description="Only these suites: ids, with commas between them"
+        default=None, max_length=4096, pattern=NO_NUL, description="Only these suites: ids, with commas between them"
     )
     timeout: PositiveDuration | None = Field(default=None, description='The whole of it, such as "5m"')
 
 
 class RunSuiteAsk(Environment):
-    suite_id: str = Field(max_length=200, pattern=_NO_NUL, description="The suite's id")
+    suite_id: str = Field(max_length=200, pattern=NO_NUL, description="The suite's id")
     timeout: PositiveDuration | None = Field(default=None, description='The whole of it, such as "5m"')
 
 
@@ -101,7 +101,7 @@ async def run(house: House, ask: RunAsk) -> RunView:
     ids = [one.strip() for one in ask.filter.split(",") if one.strip()] if ask.filter is not None else None
     if ids == []:
         raise ArgusError(Code.INVALID_REQUEST, "filter: names no suite")
-    return _view(house, await house.environments.test(_asked(house, ask), suites=ids, timeout=ask.timeout))
+    return _view(house, await house.environments.test(asked(house, ask), suites=ids, timeout=ask.timeout))
 
 
 @operation(
@@ -113,7 +113,7 @@ async def run_suite(house: House, ask: RunSuiteAsk) -> RunView:
 
     Failed tests are an answer with the status `failed`, not an error. Otherwise as `run`.
     """
-    done = await house.environments.test(_asked(house, ask), suites=[ask.suite_id], timeout=ask.timeout)
+    done = await house.environments.test(asked(house, ask), suites=[ask.suite_id], timeout=ask.timeout)
     return _view(house, done)
 
 
