@@ -151,6 +151,16 @@ def test_an_engine_that_goes_away_ends_the_run_with_what_was_collected():
     assert (stage.events[-1][0], stage.events[-1][1]["status"]) == ("run_ended", "interrupted")
 
 
+def test_after_a_suite_that_failed_with_its_engine_no_other_begins():
+    stage = Stage("one", "two", "three", cases="bad")
+    stage.engine_gone_after = 0.9
+    with pytest.raises(ArgusError) as raised:
+        stage.run()
+    results = raised.value.details["results"]["suites"]
+    assert [one["status"] for one in results] == ["failed", "skipped", "skipped"]
+    assert stage.torn_down == ["one"]
+
+
 def test_a_failure_at_the_very_end_is_not_told_before_the_engine_was_looked_at():
     stage = Stage("one", cases="bad")
     stage.engine_gone_after = 0.9

@@ -42,6 +42,8 @@ class Conductor:
     warnings: tuple[str, ...] = ()
     _began: float = field(default=0.0, init=False)
     _since: float = field(default=0.0, init=False)
+    _is_over: bool = field(default=False, init=False)
+    """The engine has gone: whoever gets the room that is given back for that does not begin any more."""
     _done: dict[str, SuiteResult] = field(default_factory=dict, init=False)
     _begun: dict[str, float] = field(default_factory=dict, init=False)
     _cases: dict[str, list[CaseResult]] = field(default_factory=dict, init=False)
@@ -78,9 +80,6 @@ class Conductor:
             async with self._watched(), asyncio.TaskGroup() as group:
                 for suite in self.suites:
                     group.create_task(self._one(suite, room))
-            if self.lookout is not None and any(one.status is Verdict.FAILED for one in self._done.values()):
-                # It may have failed for that, a moment ago.
-                await self.lookout.look()
         except BaseExceptionGroup as several:
             raise _first(several) from None
 
@@ -96,6 +95,8 @@ class Conductor:
 
     async def _one(self, suite: Suite, room: asyncio.Semaphore) -> None:
         async with room:
+            if self._is_over:
+                return
             self._begun[suite.id] = self.clock.monotonic()
             self.teller.suite_started(suite)
             told = len(self._cases.setdefault(suite.id, []))
@@ -105,9 +106,17 @@ class Conductor:
                 # A program's cases are known when it has ended.
                 for number, one in enumerate(result.cases, 1):
                     self.teller.case(Progress("ended", suite.id, one.name, number, len(result.cases), one))
-            if result.status is Verdict.FAILED and self.lookout is not None:
-                self.lookout.look_now()
             self.teller.suite_ended(result)
+            if result.status is Verdict.FAILED and self.lookout is not None:
+                await self._look(self.lookout)
+
+    async def _look(self, lookout: Lookout) -> None:
+        """A suite may have failed because the engine is gone."""
+        try:
+            await lookout.look()
+        except ArgusError:
+            self._is_over = True
+            raise
 
     def _told(self, progress: Progress) -> None:
         self.teller.case(progress)

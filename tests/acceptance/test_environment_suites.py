@@ -1,0 +1,126 @@
+"""Suites against a real environment: through CLI, REST and MCP, on ports that went elsewhere, when things die."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import yaml
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters
+
+from tests.acceptance.harness import DEADLINE, eventually
+from tests.acceptance.test_agents_door import data
+from tests.acceptance.yard import Project, Yard, ended, stays, web
+from tests.docker_engine import Engine
+
+PRINTS = "echo ready > /www/x && cat /www/x"
+ALL_STEPS: dict[str, Any] = {
+    "name": "Steps",
+    "setup": [{"waitHealthy": {"timeout": "30s"}}],
+    "cases": [
+        {"name": "asked", "request": {"path": "/health"}, "expect": {"status": 200}},
+        {"name": "by its variable", "request": {"url": "{{config.api}}/health"}, "expect": {"status": 200}},
+        {"name": "run", "exec": {"command": PRINTS}, "expect": {"output": {"matches": "^ready"}}},
+        {"name": "kept", "file": {"path": "/www/x", "contains": "ready", "size": ">3"}},
+        {"name": "runs", "process": {"name": "httpd", "running": True, "count": ">=1"}},
+        {"name": "listens", "port": {"port": 8080}},
+        {"name": "the other", "exec": {"command": "hostname", "container": "db"}, "expect": {"exitCode": 0}},
+    ],
+}
+GIVEN = 'wget -qO- "$BASE_URL/health" && test "$API_PORT" != 13080'
+
+
+def shop(yard: Yard, *suites: dict[str, Any], **more: Any) -> Project:
+    """An API that answers and a database that does nothing; a suite of cases is a file of its name."""
+    api = web("api", "13080:8080", vars={"api": "http://localhost:13080"})
+    listed = [{"id": one["name"], **one} for one in suites]
+    made = yard.project(services=[api, stays("db", "15432:5432")], tests={"suites": []}, **more)
+    for one in listed:
+        cases = one.pop("cases", None)
+        if cases is not None:
+            one["file"] = f"{one['name']}.yaml"
+            file = cases if isinstance(cases, dict) else {"name": one["name"], "cases": cases}
+            (made.folder / one["file"]).write_text(yaml.safe_dump(file), encoding="utf-8")
+    said = yaml.safe_load((made.folder / "e2e.yaml").read_text(encoding="utf-8"))
+    made.write(**{**said, "tests": {"suites": listed}})
+    return made
+
+
+@contextlib.asynccontextmanager
+async def agent(yard: Yard, project: Project) -> AsyncIterator[Client]:
+    command, *arguments = yard.words("mcp")
+    program = StdioServerParameters(command=command, args=arguments, env=yard.env, cwd=project.folder)
+    async with Client(program, read_timeout_seconds=2 * DEADLINE) as client:
+        yield client
+
+
+def plain(done: dict[str, Any]) -> dict[str, Any]:
+    """Without times."""
+    suites = [
+        {**one, "duration": 0, "cases": [{**case, "duration": 0} for case in one["cases"]]} for one in done["suites"]
+    ]
+    return {**done, "duration": 0, "suites": suites}
+
+
+@pytest.mark.req("SC-R04")
+async def test_every_step_works_on_a_port_that_had_to_be_another_by_every_way_in(yard: Yard, stranger: Any) -> None:
+    stranger(13080)
+    project = shop(yard, {"name": "steps", "cases": ALL_STEPS}, {"name": "given", "runner": "shell", "command": GIVEN})
+    error = project.refused("run")
+    assert (error["code"], error["suggestedActions"]) == ("INVALID_STATE", ["run_setup", "read_environment"])
+    assert project.up()["portMappings"][0]["reassigned"] is True
+    ran = project.env("run")
+    assert ran.code == 0, ran
+    done = ran.json
+    assert done["totals"] == {"passed": 8, "failed": 0, "skipped": 0, "total": 8}
+    shell = {"folder": str(project.folder), "environ": yard.env}
+    over_rest = yard.rest("POST", "/api/environments/run", {"projectPath": ".", "shell": shell})
+    assert plain(over_rest.json) == plain(done)
+    async with agent(yard, project) as client:
+        by_tool = data(await client.call_tool("argus_run", {"projectPath": "."}))
+        assert plain(by_tool) == plain(done)
+        one = data(await client.call_tool("argus_run_suite", {"projectPath": ".", "suiteId": "given"}))
+        assert [suite["id"] for suite in one["suites"]] == ["given"]
+
+
+@pytest.mark.req("US3.5")
+def test_a_container_that_dies_meanwhile_is_restarted_and_the_run_says_so(yard: Yard, docker: Engine) -> None:
+    waits = {"name": "waits", "exec": {"command": "sleep 599", "timeout": "60s"}, "ignoreError": True}
+    alive = {"name": "alive", "request": {"path": "/health"}, "retry": {"maxAttempts": 10, "delay": "1s"}}
+    project = shop(yard, {"name": "life", "cases": [waits, alive]}, resilience={"container": {"restartDelay": "100ms"}})
+    project.up()
+    running = project.begin("run")
+    eventually(lambda: "sleep 599" in str(docker.ask("GET", "/containers/api/top")), "the case is under way")
+    docker.kill_container("api")
+    ran = ended(running)
+    assert ran.code == 0, ran
+    done = ran.json
+    assert [one["status"] for one in done["suites"][0]["cases"]] == ["passed", "passed"]
+    (restart,) = done["restarts"]
+    assert (restart["service"], restart["code"], restart["crashLoop"]) == ("api", "CONTAINER_CRASH", False)
+    assert restart["outcome"] in (None, "recovered")
+    assert done["problems"] == []
+
+
+def test_an_engine_that_dies_in_a_run_is_told_with_what_was_collected(yard: Yard, docker: Engine) -> None:
+    first = {"name": "first", "request": {"path": "/health"}}
+    waits = {"name": "waits", "exec": {"command": "sleep 600", "timeout": "10m"}}
+    project = shop(yard, {"name": "life", "cases": [first, waits]}, {"name": "later", "cases": [first]})
+    project.up()
+    running = project.begin("run", "--junit", "results.xml")
+    yard.wait_for("case_ended")
+    docker.kill()
+    error = ended(running).error
+    assert error["code"] == "DOCKER_UNAVAILABLE"
+    results = error["details"]["results"]
+    assert [(one["id"], one["status"]) for one in results["suites"]] == [("life", "failed"), ("later", "skipped")]
+    assert results["suites"][0]["cases"][0]["status"] == "passed"
+    assert (project.folder / "results.xml").exists()
+    assert project.status["circuitBreaker"]["failureCount"] > 0
+    docker.start()
+    project.env("reset-circuit")  # the guardian asks too, and may have opened it
+    project.up()
+    assert project.env("run-suite", "later").code == 0
