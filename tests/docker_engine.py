@@ -342,6 +342,11 @@ class Engine:
                 self.ask("POST", f"/containers/{name}/kill?signal=USR1")
             time.sleep(0.05)
 
+    def execute(self, name: str, *command: str) -> None:
+        """Begun, and not waited for."""
+        made = self.ask("POST", f"/containers/{name}/exec", {"Cmd": list(command)})["Id"]
+        self.ask("POST", f"/exec/{made}/start", {"Detach": True})
+
     def stop(self, name: str) -> None:
         """As a person does with `docker stop`."""
         self.ask("POST", f"/containers/{name}/stop")

@@ -11,9 +11,10 @@ import yaml
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 
-from tests.acceptance.harness import DEADLINE, eventually
+from tests.acceptance.harness import DEADLINE, eventually, never
 from tests.acceptance.test_agents_door import data
-from tests.acceptance.yard import Project, Yard, ended, stays, web
+from tests.acceptance.test_environment_guardian import BREAKS, SCRIPT, breaks, restarting, signal
+from tests.acceptance.yard import Project, Yard, ended, service, stays, web
 from tests.docker_engine import Engine
 
 PRINTS = "echo ready > /www/x && cat /www/x"
@@ -37,7 +38,7 @@ def shop(yard: Yard, *suites: dict[str, Any], **more: Any) -> Project:
     """An API that answers and a database that does nothing; a suite of cases is a file of its name."""
     api = web("api", "13080:8080", vars={"api": "http://localhost:13080"})
     listed = [{"id": one["name"], **one} for one in suites]
-    made = yard.project(services=[api, stays("db", "15432:5432")], tests={"suites": []}, **more)
+    made = yard.project(**{"services": [api, stays("db", "15432:5432")], "tests": {"suites": []}, **more})
     for one in listed:
         cases = one.pop("cases", None)
         if cases is not None:
@@ -86,7 +87,7 @@ async def test_every_step_works_on_a_port_that_had_to_be_another_by_every_way_in
         assert [suite["id"] for suite in one["suites"]] == ["given"]
 
 
-@pytest.mark.req("US3.5")
+@pytest.mark.req("US3.5", "EC-R08", "NFR-R05")
 def test_a_container_that_dies_meanwhile_is_restarted_and_the_run_says_so(yard: Yard, docker: Engine) -> None:
     waits = {"name": "waits", "exec": {"command": "sleep 599", "timeout": "60s"}, "ignoreError": True}
     alive = {"name": "alive", "request": {"path": "/health"}, "retry": {"maxAttempts": 10, "delay": "1s"}}
@@ -105,6 +106,51 @@ def test_a_container_that_dies_meanwhile_is_restarted_and_the_run_says_so(yard: 
     assert done["problems"] == []
 
 
+@pytest.mark.req("EC-R09")
+async def test_a_restart_that_can_wait_waits_for_the_case_in_progress(yard: Yard, docker: Engine) -> None:
+    docker.image(
+        "sick:1", "sh", "-c", "mkdir -p /www; touch /www/health; trap exit TERM; httpd -f -p 8080 -h /www & wait"
+    )
+    health = {"path": "/health", "port": 8080, "interval": "100ms", "retries": 2}
+    sick = service("api", "sick:1", "13080:8080", container={"healthcheck": health})
+    until = "rm /www/health; until test -e /www/go; do sleep 0.1; done; echo whole"
+    held = {"name": "held", "exec": {"command": until, "timeout": "60s"}, "expect": {"output": {"contains": "whole"}}}
+    after = {"name": "after", "request": {"path": "/health"}, "expect": {"status": 200}}
+    again = {"retry": {"maxAttempts": 10, "delay": "500ms"}}
+    cases = [held, {**after, **again}]
+    project = shop(yard, {"name": "life", "cases": cases}, services=[sick], resilience=restarting())
+    project.up()
+    running = project.begin("run")
+    assert yard.wait_for("restart_attempt").data["code"] == "HEALTH_CHECK_TIMEOUT"
+    await never(lambda: docker.happened("api", "restart"), "restarted in the middle of a case", 1.0)
+    docker.execute("api", "touch", "/www/go")
+    ran = ended(running)
+    assert ran.code == 0, ran
+    assert [one["status"] for one in ran.json["suites"][0]["cases"]] == ["passed", "passed"]
+    assert [one["code"] for one in ran.json["restarts"]] == ["HEALTH_CHECK_TIMEOUT"]
+    assert docker.happened("api", "restart") == 1
+
+
+@pytest.mark.req("EC-R03")
+def test_a_crash_loop_in_the_middle_is_named_and_fails_the_run(yard: Yard, docker: Engine) -> None:
+    docker.image(BREAKS, "sh", "-c", SCRIPT)
+    waits = {"name": "waits", "runner": "shell", "command": "until test -e go; do sleep 0.1; done"}
+    project = shop(yard, waits, services=[breaks("db")], resilience=restarting("50ms"))
+    project.up()
+    running = project.begin("run")
+    yard.wait_for("suite_started")
+    signal(docker, "db", "USR2")
+    yard.wait_for("restart_exhausted")
+    (project.folder / "go").touch()
+    ran = ended(running)
+    assert (ran.code, ran.json["status"], ran.json["totals"]["passed"]) == (1, "failed", 1)
+    assert [one["attempt"] for one in ran.json["restarts"]] == [1, 2, 3]
+    assert ran.json["restarts"][-1]["crashLoop"] is True
+    (problem,) = ran.json["problems"]
+    assert (problem["code"], len(problem["details"]["history"]["attempts"])) == ("CONTAINER_RESTART_EXHAUSTED", 3)
+
+
+@pytest.mark.req("EC-R01")
 def test_an_engine_that_dies_in_a_run_is_told_with_what_was_collected(yard: Yard, docker: Engine) -> None:
     first = {"name": "first", "request": {"path": "/health"}}
     waits = {"name": "waits", "exec": {"command": "sleep 600", "timeout": "10m"}}
