@@ -29,10 +29,9 @@ def read(path: str, most: int) -> bytes | str | None:
         return None
     except OSError as error:
         return error.strerror or str(error)
+    found = os.fstat(handle)
+    if not stat.S_ISREG(found.st_mode):
+        os.close(handle)
+        return "no file any more"
     with open(handle, "rb") as opened:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode):
-            return "no file any more"
-        if found.st_size > most:
-            return f"larger than {most} bytes"
-        return opened.read(most)
+        return f"larger than {most} bytes" if found.st_size > most else opened.read(most)

@@ -41,7 +41,10 @@ class Suite(Part):
     runner: Filled = Field(
         default="yaml", description="What runs them: yaml, vitest, pytest, shell, exec or playwright."
     )
-    command: Filled | None = Field(default=None, description="The command, for shell and exec; for the others, the program to run instead of their own.")
+    command: Filled | None = Field(
+        default=None,
+        description="The command, for shell and exec; for the others, the program to run instead of their own.",
+    )
     config: Filled | None = Field(default=None, description="The runner's own configuration file.")
     retry: Retry | None = Field(default=None, description="How often a failed case is tried; goes before that of all.")
     parallel: Truth | None = Field(default=None, description="Whether its cases run side by side.")
