@@ -115,7 +115,8 @@ class Engine:
         """A program beside it, in its network, has the port meanwhile; its pid."""
         kind, listen = ("SOCK_STREAM", "s.listen()") if protocol == "tcp" else ("SOCK_DGRAM", "pass")
         words = (
-            f"import socket,signal;s=socket.socket(socket.AF_INET,socket.{kind});s.bind(('',{port}));{listen};"
+            f"import socket,signal;s=socket.socket(socket.AF_INET,socket.{kind});"
+            f"s.setsockopt(socket.SOL_SOCKET,socket.SO_REUSEADDR,1);s.bind(('',{port}));{listen};"
             "print(flush=True);signal.pause()"
         )
         target = self._nsenter()[1]

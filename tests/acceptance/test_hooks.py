@@ -234,7 +234,8 @@ def test_the_real_claude_tells_what_it_does_and_works_on_without_argus(bench: Be
     code, found = checks(argus)
     assert (code, found["events"]) == (0, True)
     assert (bench.home / "stopped").exists(), "the person's own hook ran too"
-    assert json.loads((bench.home / "shown").read_text())["session_id"], "and their status line got what it gets"
+    shown = eventually(lambda: (bench.home / "shown").read_text(), "it is drawn, and not being drawn just now")
+    assert json.loads(shown)["session_id"], "and their status line got what it gets"
     assert not any("ignored" in text for one in bench.model.asked for text in one.prompts), "nothing of ours gets in"
 
     for prompt, away in (("while it hangs", lambda: os.kill(argus.pid, signal.SIGSTOP)), ("without it", argus.kill)):

@@ -105,7 +105,8 @@ class Guardian:
         )
         charges = {one.part.name: Charge(one.part.name, one.made.name, one.made.id) for one in done.raised.parts}
         await self.sync()
-        post = self._add(order, charges, shell, circuit, since=order.since)
+        # From its beginning: what an engine tells again later shows that it is still the same one.
+        post = self._add(order, charges, shell, circuit, since=run.since)
         await self._tools.notes.note(post.document())
         if self._group is not None:
             self._watch(post)

@@ -47,6 +47,8 @@ class Sentry:
         """That is not over."""
         self._back: Outage | None = None
         """That is over, and not told so."""
+        self._held: set[str] = set()
+        """The runs whose cases wait for it."""
         self._until = 0.0
         """When the last one was over."""
         self._listener = Listener(
@@ -60,6 +62,7 @@ class Sentry:
 
     def drop(self, run: str) -> None:
         post = self.posts.pop(run)
+        self._held.discard(run)
         for ward in post.wards.values():
             self._wards.pop(ward.charge.id, None)
             self.peaks.forget(ward.charge.id)
@@ -98,6 +101,8 @@ class Sentry:
             return False
         if ward.signs.died is None:
             return outage.lost - _SKEW <= (made.finished or 0.0) <= self._until + _SKEW
+        if outage.lost <= ward.signs.died <= self._until and not self._listener.remembers:
+            return True  # the next one ends what it finds of a killed one, as `docker stop` does, before it answers
         return ward.signs.stream == outage.stream and not ward.signs.is_asked_by_somebody
 
     # The stream.
@@ -140,6 +145,10 @@ class Sentry:
         for post in self.posts.values():
             said = {"engine": self.engine, "runId": post.order.run, "reason": outage.why}
             post.tell("resilience", "engine_lost", said)
+            if post.order.run not in self._held:
+                # What fell with it is known only once it is back: until then no case begins.
+                self._held.add(post.order.run)
+                post.turnstile.close()
 
     def _doubt(self) -> None:
         self._is_doubtful = True
@@ -185,6 +194,9 @@ class Sentry:
                 post.tell("resilience", "engine_back", said)
             for ward, made in seen:
                 ward.see(made)
+            if post.order.run in self._held and self._outage is None:
+                self._held.remove(post.order.run)
+                post.turnstile.open()
 
     async def _samples(self) -> None:
         while True:

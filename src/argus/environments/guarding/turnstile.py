@@ -10,9 +10,23 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 
+_MOMENT = 0.5
 _PATIENCE = 120.0
 """Seconds after which cases begin all the same: they then fail by themselves, and say at what."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One case's time inside."""
+
+    _turnstile: Turnstile
+    _closings: int
+
+    async def was_disturbed(self) -> bool:
+        """Whether a container failed meanwhile, or the engine was lost: then what the case saw says nothing of it."""
+        return await self._turnstile.was_closed(self._closings)
 
 
 class Turnstile:
@@ -24,6 +38,8 @@ class Turnstile:
         self._nobody = asyncio.Event()
         self._nobody.set()
         self._closed = 0
+        self._closings = 0
+        self._closing = asyncio.Event()
         self._since = 0.0
         """When it was closed."""
         self._open = asyncio.Event()
@@ -35,13 +51,13 @@ class Turnstile:
         return tuple(self._inside)
 
     @contextlib.asynccontextmanager
-    async def case(self, name: str) -> AsyncIterator[None]:
+    async def case(self, name: str) -> AsyncIterator[Turn]:
         """Around one case. Several may be inside at once."""
         await _within(self._open, self._since + self._patience - asyncio.get_running_loop().time())
         self._inside.append(name)
         self._nobody.clear()
         try:
-            yield
+            yield Turn(self, self._closings)
         finally:
             self._inside.remove(name)
             if not self._inside:
@@ -70,7 +86,18 @@ class Turnstile:
         if not self._closed:
             self._since = asyncio.get_running_loop().time()
         self._closed += 1
+        self._closings += 1
+        self._closing.set()
         self._open.clear()
+
+    async def was_closed(self, before: int) -> bool:
+        """Whether it was since there had been so many closings, or is within a moment: a death is known a little later
+        than who asked the dead feels it."""
+        while self._closings == before:
+            self._closing.clear()
+            if not await _within(self._closing, _MOMENT):
+                return False
+        return True
 
     def open(self) -> None:
         self._closed -= 1

@@ -6,7 +6,8 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from argus.core.clock import Clock
 from argus.core.errors import Code
@@ -22,10 +23,20 @@ from argus.environments.testing.world import Matching, World
 from argus.host.matching import TooSlow
 
 log = logging.getLogger("argus")
+_DISTURBED = 2
+"""How often a case is played anew that failed while something of its environment did."""
 _OUTPUT = 4096
 """Characters of what was answered or printed that a result keeps."""
 
-Around = Callable[[str], AbstractAsyncContextManager[None]]
+class Turn(Protocol):
+    """The time of one attempt."""
+
+    async def was_disturbed(self) -> bool:
+        """Whether something of the environment failed meanwhile, and is brought back."""
+        ...
+
+
+Around = Callable[[str], AbstractAsyncContextManager[Turn | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +64,20 @@ class Player:
 
     async def play(self, written: Written) -> CaseResult:
         began = self.clock.monotonic()
-        tried = 0
+        tried, disturbed = 0, 0
         while True:
             tried += 1
             # Around each attempt: between two of them, whoever waits for a case to end may act.
-            async with self.around(written.name):
+            async with self.around(written.name) as turn:
                 outcome = await self.attempt(written)
+            if outcome.failures and disturbed < _DISTURBED and turn is not None and await turn.was_disturbed():
+                disturbed += 1  # not counted as one of its attempts: it is not the case that failed
+                tried -= 1
+                continue
             retry = retrying.chosen(outcome.step.retry, *self.retry) if outcome.step else None
             if not outcome.failures or retry is None or tried >= retrying.attempts(retry):
-                return self._result(written, outcome, self.clock.monotonic() - began, tried)
+                result = self._result(written, outcome, self.clock.monotonic() - began, tried)
+                return replace(result, reason=_again(result.reason)) if disturbed else result
             await asyncio.sleep(retrying.pause(retry, tried))
 
     def _result(self, written: Written, outcome: Outcome, seconds: float, tried: int) -> CaseResult:
@@ -130,6 +146,11 @@ class Player:
         wrong += missing
         self.scope.saved.update(values)
         return tuple(values)
+
+
+def _again(reason: str) -> str:
+    said = "tried again: a container failed meanwhile"
+    return f"{reason}; {said}" if reason else said
 
 
 def _output(seen: Seen) -> str:

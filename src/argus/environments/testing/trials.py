@@ -22,8 +22,9 @@ from argus.environments.testing.lookout import Lookout
 from argus.environments.testing.outcome import Guard
 from argus.environments.testing.results import Failure, SuiteResult, Verdict
 from argus.environments.testing.retrying import chosen
+from argus.environments.testing.playing import Turn
 from argus.environments.testing.runners.playing import Trial, play
-from argus.environments.testing.running import Plan, Progress, run_suite_file
+from argus.environments.testing.running import Plan, Progress, nothing_around, run_suite_file
 from argus.environments.testing.telling import Teller
 from argus.environments.testing.variables import Given
 from argus.environments.testing.world import World
@@ -38,7 +39,7 @@ _ASK = 5.0
 class Case(Protocol):
     """Between the cases of a run and the restarts of its containers."""
 
-    def case(self, name: str) -> AbstractAsyncContextManager[None]: ...
+    def case(self, name: str) -> AbstractAsyncContextManager[Turn]: ...
 
 
 class Guardian(Guard, Protocol):
@@ -153,8 +154,8 @@ class Trials:
         said = (f"not used by the runner yaml: {', '.join(unused)}",) if unused else ()
         return replace(made, warnings=(*said, *made.warnings))
 
-    def _around(self, name: str) -> AbstractAsyncContextManager[None]:
-        return self.guardian.turnstile(self.run.id if self.run else "").case(name)
+    def _around(self, name: str) -> AbstractAsyncContextManager[Turn | None]:
+        return self.guardian.turnstile(self.run.id).case(name) if self.run else nothing_around(name)
 
     def _world(self, environ: dict[str, str]) -> World:
         services = self.environment.services

@@ -61,6 +61,8 @@ class Listener:
         self.stream = 0
         """How many there were."""
         self.is_on = False
+        self.remembers = False
+        """Whether it told something again on this stream: then it is the one of before, and was not started anew."""
         self.outage: Outage | None = None
         """The last one. `is_on` says whether it is over."""
 
@@ -89,6 +91,7 @@ class Listener:
     def _start(self) -> None:
         self.stream += 1
         self.is_on = True
+        self.remembers = not self._known  # who has told nothing yet cannot tell it again
         if self._since is None:
             self._since = self._clock.wall() - _SLOW
         self._began()
@@ -101,7 +104,8 @@ class Listener:
     def _take(self, one: Happening) -> None:
         mark = (one.at, one.id, one.action)
         if mark in self._known:
-            return  # told again
+            self.remembers = True
+            return
         self._known.append(mark)
         self._since = max(self._since or 0.0, one.at - _BEFORE)
         self._heard(one)
