@@ -108,9 +108,8 @@ def recovery(yard: Yard, runs: int) -> bool:
         how = "passed" if one.passed else f"FAILED ({one.why})"
         print(f"{n + 1:3} {one.fault:22} {how}, {one.restarts} restarts, {one.seconds:.1f} s", flush=True)
     good = sum(one.passed for one in done)
-    print(
-        f"\nSC-R01: {good} of {len(done)} recovered by themselves ({100 * good / len(done):.0f} %; allowed 90, goal 100)"
-    )
+    share = 100 * good / len(done)
+    print(f"\nSC-R01: {good} of {len(done)} recovered by themselves ({share:.0f} %; allowed 90, goal 100)")
     return good >= 0.9 * len(done)
 
 

@@ -28,6 +28,7 @@ _DISTURBED = 2
 _OUTPUT = 4096
 """Characters of what was answered or printed that a result keeps."""
 
+
 class Turn(Protocol):
     """The time of one attempt."""
 

@@ -20,9 +20,9 @@ from argus.environments.testing import real, surroundings
 from argus.environments.testing.conducting import AT_ONCE, Conductor
 from argus.environments.testing.lookout import Lookout
 from argus.environments.testing.outcome import Guard
+from argus.environments.testing.playing import Turn
 from argus.environments.testing.results import Failure, SuiteResult, Verdict
 from argus.environments.testing.retrying import chosen
-from argus.environments.testing.playing import Turn
 from argus.environments.testing.runners.playing import Trial, play
 from argus.environments.testing.running import Plan, Progress, nothing_around, run_suite_file
 from argus.environments.testing.telling import Teller
