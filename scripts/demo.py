@@ -24,7 +24,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 ARGUS = ROOT / ".venv" / "bin" / "argus"
 SHOP = ROOT / "examples" / "shop"
-MARKS = ("restart_attempt", "restart_success", "restart_exhausted", "port_conflict", "cleanup_resource")
 
 
 class Demo:
@@ -32,6 +31,7 @@ class Demo:
         self.shop = folder / "shop"
         self.pause = 0.0 if fast else 1.5
         self.env = {**os.environ, "ARGUS_HOME": str(folder / "argus"), "NO_COLOR": "1", "COLUMNS": "100"}
+        self.helpers = helpers()
         shutil.copytree(SHOP, self.shop)
 
     def say(self, text: str) -> None:
@@ -74,31 +74,30 @@ class Demo:
         with self.later(2.0, "kill", "shop-db"):
             self.argus("env", "run")
         self.say("3. The API says that it is ill. Argus starts it anew, and shows that it is well.")
-        self.breaks("exec", "shop-api", "touch", "/tmp/ill")
-        self.wait_until("shop-api", "restarted")
+        began = self.docker("inspect", "-f", "{{.State.StartedAt}}", "shop-api")
+        self.breaks("exec", "shop-api", "touch", "/dev/shm/ill")
+        self.until_restarted("shop-api", began)
+        self.argus("env", "status")
         self.argus("env", "run")
         self.say("4. What the payment service was asked.")
-        self.argus("env", "mock-requests", "payments")
+        self.argus("env", "mock-requests")
         self.say("5. Somebody removes the database's container. The next setup brings everything up again.")
         self.breaks("rm", "-f", "shop-db")
         self.argus("env", "setup")
         self.argus("env", "run")
 
-    def wait_until(self, container: str, what: str) -> None:
-        """Started again, which empties nothing but what was in its memory: the demo takes the illness away itself."""
-        began = self.docker("inspect", "-f", "{{.State.StartedAt}}", container)
+    def until_restarted(self, container: str, began: str) -> None:
         for _ in range(600):
             if self.docker("inspect", "-f", "{{.State.StartedAt}}", container) != began:
-                self.docker("exec", container, "rm", "-f", "/tmp/ill")
                 return
             time.sleep(0.1)
-        raise SystemExit(f"{container} was not {what} within a minute")
+        raise SystemExit(f"{container} was not started again within a minute")
 
     def end(self) -> None:
         self.say("At the end nothing is left behind.")
         subprocess.run([ARGUS, "env", "clean", "--force"], cwd=self.shop, env=self.env)
         subprocess.run([ARGUS, "down"], cwd=self.shop, env=self.env, capture_output=True)
-        for image in ("argus-demo-db:1", "argus-demo-api:1"):
+        for image in ("argus-demo-db:1", "argus-demo-api:1", *(helpers() - self.helpers)):
             subprocess.run(["docker", "rmi", "-f", image], capture_output=True)
 
 
@@ -110,6 +109,12 @@ def taken(port: int) -> Iterator[None]:
             held.bind(("0.0.0.0", port))
             held.listen()
         yield
+
+
+def helpers() -> set[str]:
+    """The images that Argus made for itself."""
+    words = ["docker", "images", "--format", "{{.Repository}}:{{.Tag}}", "argusai/helper"]
+    return set(subprocess.run(words, capture_output=True, text=True).stdout.split())
 
 
 def busybox() -> Path:
