@@ -20,7 +20,8 @@ from tests.acceptance.yard import NOTHING, Project, Yard, ours, service, stays
 from tests.docker_engine import IMAGE, Engine
 
 OPERATIONS = (
-    "init", "build", "setup", "status", "logs", "mock_requests", "clean", "preflight_check", "reset_circuit",
+    "init", "build", "setup", "run", "run_suite", "status", "logs", "mock_requests", "clean", "preflight_check",
+    "reset_circuit",
 )  # fmt: skip
 AWAY = "unix:///nowhere/docker.sock"
 

@@ -207,6 +207,7 @@ def test_only_the_suites_that_are_meant_run_and_unknown_ones_are_named(here: Arg
     error = project.refused("run-suite", "d")
     assert (error["code"], error["details"]["known"]) == ("SUITE_NOT_FOUND", ["a", "b", "c"])
     assert "list_suites" in error["suggestedActions"]
+    assert project.refused("run", "--filter", " ,")["details"]["known"] == ["a", "b", "c"]
     project.write(project={"name": "suites"})
     assert project.refused("run")["code"] == "SUITE_NOT_FOUND"
 

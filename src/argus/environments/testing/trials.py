@@ -51,6 +51,8 @@ def choose(suites: Sequence[Suite], ids: Sequence[str] | None) -> list[Suite]:
     known = [one.id for one in suites]
     if not suites:
         raise ArgusError(Code.SUITE_NOT_FOUND, "the file has no test suites", known=known)
+    if ids is not None and not ids:
+        raise ArgusError(Code.SUITE_NOT_FOUND, f"no suite is named: {', '.join(known)} are known", known=known)
     missing = [one for one in dict.fromkeys(ids or ()) if one not in known]
     if missing:
         message = f"there is no suite {', '.join(missing)}: {', '.join(known)} are known"
