@@ -300,6 +300,35 @@ def test_two_environments_on_one_engine_are_guarded_each_for_itself(yard: Yard, 
     eventually(lambda: len(yard.journal("restart_exhausted")) == 2, "the other is guarded on")
 
 
+@pytest.mark.fault("CT7")
+def test_an_engine_that_is_killed_takes_its_containers_along_and_they_are_up_again_after_it(
+    mortal: Engine, tmp_path: Path, injected: Injection
+) -> None:
+    """The next engine ends what the killed one left, as `docker stop` would, before it answers anybody."""
+    yard = Yard(tmp_path / "argus", mortal)
+    yard.configure([])
+    for image, command in COMMANDS.items():
+        mortal.image(image, *command)
+    try:
+        yard.up()
+        shop = yard.project(services=[stays("db"), stays("api", dependsOn=["db"])], resilience=restarting("0s"))
+        shop.up()
+        begun = {name: mortal.state(name)["StartedAt"] for name in ("db", "api")}
+        with injected:
+            mortal.kill()
+            yard.wait_for("engine_lost")
+            mortal.start()
+            for name, at in begun.items():
+                eventually(
+                    lambda one=name, at=at: mortal.state(one)["Running"] and mortal.state(one)["StartedAt"] > at,
+                    f"{name} runs again",
+                )
+                eventually(lambda one=name: guard(shop, one)["state"] == "well", f"{name} is well again")
+        assert yard.journal("container_left_alone", "restart_exhausted") == []
+    finally:
+        yard.end()
+
+
 @pytest.fixture
 def mortal(tmp_path: Path) -> Iterator[Engine]:
     """An engine whose containers die with it."""

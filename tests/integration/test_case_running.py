@@ -247,6 +247,37 @@ async def test_a_case_is_tried_again_as_the_nearest_level_says(bench: Bench, lev
     assert result.cases[0].status is (Verdict.PASSED if attempts == 3 else Verdict.FAILED)
 
 
+@pytest.mark.parametrize(
+    ("fails", "disturbed", "status", "asked"),
+    [
+        (1, 1, Verdict.PASSED, 2),
+        (1, 0, Verdict.FAILED, 1),
+        (9, 9, Verdict.FAILED, 3),  # one that breaks its environment each time
+        (0, 1, Verdict.PASSED, 1),
+    ],
+)
+async def test_a_case_that_failed_while_its_environment_did_is_played_anew(
+    bench: Bench, fails: int, disturbed: int, status: Verdict, asked: int
+):
+    bench.server.fails = fails
+    turns: list[str] = []
+
+    class Turn:
+        async def was_disturbed(self) -> bool:
+            return len(turns) <= disturbed
+
+    @contextlib.asynccontextmanager
+    async def taking_turns(name: str) -> AsyncIterator[Turn]:
+        turns.append(name)
+        yield Turn()
+
+    case = {"name": "a", "request": {"path": "/flaky"}, "expect": {"status": 200}}
+    result = await bench.suite({"name": "x", "cases": [case]}, around=taking_turns)
+    assert (result.cases[0].status, len(turns)) == (status, asked)
+    assert result.cases[0].attempts == 1
+    assert ("tried again" in result.cases[0].reason) == (asked > 1)
+
+
 async def test_cases_run_side_by_side_in_bounds_and_keep_their_order(bench: Bench):
     cases = [{"name": str(n), "request": {"path": "/slow"}} for n in range(6)]
     running = asyncio.ensure_future(bench.suite({"name": "x", "cases": cases}, parallel=True, concurrency=3))

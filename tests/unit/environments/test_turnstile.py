@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from argus.environments.guarding.turnstile import Turnstile
 from argus.testing import SimulatedLoop, run_simulated
 
@@ -89,6 +91,19 @@ def test_a_container_that_does_not_come_back_stops_the_cases_for_so_long_only():
             assert loop.time() == 21.0
             await _case(turnstile, 1.0)  # not each of a hundred for so long
             assert loop.time() == 22.0
+
+    run_simulated(main)
+
+
+@pytest.mark.parametrize(("closes_at", "disturbed"), [(0.5, True), (1.3, True), (None, False), (9.0, False)])
+def test_a_case_knows_whether_it_was_disturbed_also_a_moment_later(closes_at: float | None, disturbed: bool):
+    async def main(loop: SimulatedLoop) -> None:
+        turnstile = Turnstile()
+        if closes_at is not None:
+            loop.call_later(closes_at, turnstile.close)
+        async with turnstile.case("one") as turn:
+            await asyncio.sleep(1.0)
+        assert await turn.was_disturbed() is disturbed
 
     run_simulated(main)
 
