@@ -16,7 +16,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -55,15 +54,19 @@ class Demo:
         print(f"$ docker {' '.join(words)}        # broken on purpose", flush=True)
         self.docker(*words)
 
-    @contextlib.contextmanager
-    def later(self, seconds: float, *words: str) -> Iterator[None]:
-        """Broken while something else runs."""
-        timer = threading.Timer(seconds, lambda: self.breaks(*words))
-        timer.start()
-        try:
-            yield
-        finally:
-            timer.join()
+    def argus_meanwhile(self, words: tuple[str, ...], seen: str, breaks: tuple[str, ...]) -> None:
+        """Something is broken as soon as its output says this."""
+        print(f"$ argus {' '.join(words)}", flush=True)
+        out, err = subprocess.PIPE, subprocess.STDOUT
+        with subprocess.Popen(
+            [ARGUS, *words], cwd=self.shop, env=self.env, text=True, stdout=out, stderr=err
+        ) as program:
+            for line in program.stdout or ():
+                print(line, end="", flush=True)
+                if seen in line:
+                    self.breaks(*breaks)
+        if program.returncode != 0:
+            raise SystemExit(f"argus {' '.join(words)} ended with {program.returncode}")
 
     def play(self) -> None:
         self.say("1. A port that the shop wants is taken by somebody else.")
@@ -71,8 +74,7 @@ class Demo:
             self.argus("env", "build")
             self.argus("env", "setup")
         self.say("2. The tests run. In the middle of them the database is killed.")
-        with self.later(2.0, "kill", "shop-db"):
-            self.argus("env", "run")
+        self.argus_meanwhile(("env", "run"), "the database runs one server", ("kill", "shop-db"))
         self.say("3. The API says that it is ill. Argus starts it anew, and shows that it is well.")
         began = self.docker("inspect", "-f", "{{.State.StartedAt}}", "shop-api")
         self.breaks("exec", "shop-api", "touch", "/dev/shm/ill")

@@ -1,0 +1,34 @@
+"""`make demo`, as a newcomer runs it: to its end, with nothing left behind."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.yard import NOTHING, ours
+from tests.docker_engine import Engine
+
+ROOT = Path(__file__).resolve().parents[2]
+MOMENTS = (
+    "port 18080 of api was taken",
+    "shop-db: back after restart 1",
+    "orders: passed, 8 passed",
+    "payments: POST /charges -> 402",
+    "At the end nothing is left behind",
+)
+
+
+@pytest.mark.req("US3.5", "US4.1")
+def test_the_demo_breaks_a_shop_and_shows_it_repaired(docker: Engine, tmp_path: Path) -> None:
+    words = [*docker.entering, sys.executable, str(ROOT / "scripts" / "demo.py"), "--fast"]
+    environ = {"PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
+    environ |= {"DOCKER_HOST": docker.url, "HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
+    done = subprocess.run(words, env=environ, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
+    assert [one for one in MOMENTS if one not in done.stdout] == []
+    assert ours(docker) == NOTHING
+    assert docker.ask("GET", "/containers/json?all=1") == []
+    assert list(tmp_path.glob("argus-demo-*")) == []
