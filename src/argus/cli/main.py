@@ -242,7 +242,9 @@ def _asked(one: dict[str, Any], target: str, body: dict[str, Any], verb: str | N
     from argus.cli.progress import shown
 
     try:
-        with shown(_config(), os.path.realpath(body.get("projectPath", "."))):
+        # The operations on suites end with an event of their own.
+        until = "test:run_ended" if "/run" in one["path"] else None
+        with shown(_config(), os.path.realpath(body.get("projectPath", ".")), until):
             return ask(_config(), one["method"], target, body, timeout=_LONG)
     except Refused as refused:
         collected = (refused.error.get("details") or {}).get("results")

@@ -40,6 +40,10 @@ _PASSING: dict[str, Callable[[dict[str, Any]], str]] = {
     "test:suite_output": _TEXTS["test:suite_output"],
 }
 """What a terminal shows until the next comes."""
+_LAST = 3.0
+"""Seconds for the last events, which are told when they are on record."""
+_LISTENS = 10.0
+"""Seconds to wait for the events before the work begins without them."""
 
 
 def _verdict(data: dict[str, Any]) -> str:
@@ -55,33 +59,42 @@ def _why(data: dict[str, Any]) -> str:
 
 
 @contextlib.contextmanager
-def shown(config: str | None, project: str | None = None) -> Iterator[None]:
+def shown(config: str | None, project: str | None = None, until: str | None = None) -> Iterator[None]:
     """For the length of the block. What cannot be shown is not: the work goes on without it.
 
-    `project`: whose test suites; others may run theirs at the same time.
+    `project`: whose test suites; others may run theirs at the same time. `until`: the event that tells of the end.
     """
     screen = _Terminal() if is_terminal() else _Lines()
-    ended = threading.Event()
-    thread = threading.Thread(target=_follow, args=(config, project, ended, screen), daemon=True)
+    begun, over = threading.Event(), threading.Event()
+
+    def told(event: dict[str, Any]) -> None:
+        if event["data"].get("projectPath", project) == project:
+            screen.show(event)
+            if event["event"] == until:
+                over.set()
+
+    thread = threading.Thread(target=_follow, args=(config, begun, told), daemon=True)
     thread.start()
+    # The work may be over in less time than it takes to begin to listen.
+    at_most = time.monotonic() + _LISTENS
+    while not begun.wait(0.05) and thread.is_alive() and time.monotonic() < at_most:
+        pass
+    # What was told at the very end is still on its way.
+    patience = 0.2
     try:
         yield
+        patience = _LAST if until else patience
     finally:
-        ended.set()
-        # What was told at the very end is still on its way.
-        thread.join(0.2)
+        over.wait(patience)
         screen.close()
 
 
-def _follow(config: str | None, project: str | None, ended: threading.Event, screen: _Lines) -> None:
+def _follow(config: str | None, begun: threading.Event, told: Callable[[dict[str, Any]], None]) -> None:
     from argus.cli.stream import events
 
     with contextlib.suppress(Exception):
-        for event in events(config, follow=True, last=0, after=None, channel=None, live=True):
-            if event["data"].get("projectPath", project) == project:
-                screen.show(event)
-            if ended.is_set():
-                return
+        for event in events(config, follow=True, last=0, after=None, channel=None, live=True, begun=begun.set):
+            told(event)
 
 
 def is_terminal() -> bool:

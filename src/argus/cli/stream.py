@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urlencode
 
@@ -16,9 +16,17 @@ from argus.core.errors import ArgusError, Code
 
 
 def events(
-    config: str | None, *, follow: bool, last: int, after: str | None, channel: str | None, live: bool = False
+    config: str | None,
+    *,
+    follow: bool,
+    last: int,
+    after: str | None,
+    channel: str | None,
+    live: bool = False,
+    begun: Callable[[], None] = lambda: None,
 ) -> Iterator[dict[str, Any]]:
-    position, begun = after, False
+    """`begun` is called when the daemon listens: what happens from then on is not missed."""
+    position, is_begun = after, False
     while True:
         query = {"follow": "true" if follow else "false", **({"after": position} if position else {"last": str(last)})}
         if channel:
@@ -26,13 +34,13 @@ def events(
         if live:
             query["live"] = "true"
         # Only the first time: one that a person stopped meanwhile is waited for, not started.
-        daemon = running(home.folder(os.environ)) if begun else find_or_start(config)
-        begun = True
+        daemon = running(home.folder(os.environ)) if is_begun else find_or_start(config)
+        is_begun = True
         if daemon is None:
             time.sleep(0.5)
             continue
         try:
-            for event in _read(daemon.host, daemon.port, f"/api/events?{urlencode(query)}"):
+            for event in _read(daemon.host, daemon.port, f"/api/events?{urlencode(query)}", begun):
                 position = event["id"] or position
                 yield event
         except OSError:
@@ -44,7 +52,7 @@ def events(
         time.sleep(0.5)
 
 
-def _read(host: str, port: int, target: str) -> Iterator[dict[str, Any]]:
+def _read(host: str, port: int, target: str, begun: Callable[[], None]) -> Iterator[dict[str, Any]]:
     connection = Connection(host, port, timeout=60.0)
     try:
         connection.begin(
@@ -60,6 +68,7 @@ def _read(host: str, port: int, target: str) -> Iterator[dict[str, Any]]:
         if connection.status != 200:
             answer = json.loads(b"".join(connection.chunks()))
             raise Refused(answer["error"])
+        begun()
         kept = b""
         for data in connection.chunks():
             *blocks, kept = (kept + data).split(b"\n\n")
