@@ -216,9 +216,16 @@ class Engine:
                         raise
         for one in self.ask("GET", "/networks"):
             if one["Name"] not in ("bridge", "host", "none"):
-                self.ask("DELETE", f"/networks/{one['Id']}")
+                self._remove(f"/networks/{one['Id']}")
         for one in self.ask("GET", "/volumes")["Volumes"] or ():
-            self.ask("DELETE", f"/volumes/{one['Name']}?force=1")
+            self._remove(f"/volumes/{one['Name']}?force=1")
+
+    def _remove(self, what: str) -> None:
+        try:
+            self.ask("DELETE", what)
+        except Refused as refused:
+            if ": 404 " not in str(refused):  # what was asked of it while it was frozen may be done meanwhile
+                raise
 
     def end(self) -> None:
         try:

@@ -1,6 +1,8 @@
 """What the CLI shows of test suites, while they run and afterwards, and the file that it writes."""
 
 import io
+import os
+import stat
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -135,3 +137,18 @@ def test_on_a_terminal_what_passed_is_counted_and_what_failed_stays(monkeypatch:
     assert stays == ["api: yaml", "api 2/3 FAILED  c2: no", "api: FAILED in 1.5 s"]
     assert "1 passed  api 2/3 c2" in text
     assert text.endswith("\r\x1b[K"), "nothing is left of the line that changes"
+
+
+def test_a_device_is_written_to_and_a_link_stays_one(tmp_path: Path):
+    junit_file.check(os.devnull)
+    junit_file.write(os.devnull, answer())
+    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
+    link, target = tmp_path / "link.xml", tmp_path / "target.xml"
+    link.symlink_to(target)
+    junit_file.check(str(link))
+    junit_file.write(str(link), answer())
+    assert link.is_symlink()
+    assert target.read_text().startswith("<?xml")
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(ArgusError, match="not a regular file"):
+        junit_file.check(str(tmp_path / "fifo"))

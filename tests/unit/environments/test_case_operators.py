@@ -207,3 +207,22 @@ def test_whatever_is_written_is_either_a_mistake_or_can_be_checked(actual: Any, 
     if not list(operators.mistakes(expected)):
         for one in operators.check(actual, expected, "body", lambda pattern, text: False):
             json.dumps(one.public())
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "said"),
+    [
+        ("hello", {"not": {"contain": "hello"}}, "contains"),
+        (5, {"not": {"equals": 5}}, "the value itself"),
+        ([1], {"every": {"not": {"eq": 1}}}, "the value itself"),
+        (5, {"greaterThan": 3}, "gt"),
+    ],
+)
+def test_what_is_meant_as_an_operator_and_is_none_never_passes(actual: Any, expected: Any, said: str):
+    (failure,) = failures(actual, expected)
+    assert failure.code == "CONFIG_INVALID"
+    assert f"did you mean {said}" in failure.message.replace('"', "")
+
+
+def test_an_object_that_is_not_there_is_not_one_with_such_fields():
+    assert failures(None, {"not": {"code": 5}}) == []

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
+from argus.core.errors import Code
 from argus.environments.testing import patterns
 from argus.environments.testing.comparing import comparison, is_number, number, same
 from argus.environments.testing.results import Failure
@@ -29,6 +31,13 @@ _ORDER: dict[str, tuple[str, Callable[[float, float], bool]]] = {
 _OF_TEXT = ("matches", "startsWith", "endsWith")
 _NAMES = (*("type", "exists", "in", *_ORDER, "contains", "notContains", *_OF_TEXT), "length", "every", "some", "not")
 OPERATORS = frozenset(_NAMES)
+_ALSO = {
+    "greaterThan": "gt", "greaterThanOrEqual": "gte", "lessThan": "lt", "lessThanOrEqual": "lte", "min": "gte",
+    "max": "lte", "regex": "matches", "pattern": "matches", "includes": "contains", "size": "length", "oneOf": "in",
+    "ne": "not", "neq": "not", "any": "some", "all": "every",
+}  # fmt: skip
+"""What other formats call them."""
+_MISTAKE = Code.CONFIG_INVALID.value
 _WITHOUT_FIELDS = frozenset((*_ORDER, *_OF_TEXT, "contains", "notContains"))
 """What only values without fields can fulfil: another key beside one of these was meant as an operator."""
 _OF_LENGTH = frozenset((*_ORDER, "in", "not"))
@@ -69,7 +78,9 @@ def mistakes(expected: Any, path: Path = (), *, only_operators: bool = False) ->
 
 
 def unknown(key: str) -> str:
-    close = difflib.get_close_matches(key[:100], _NAMES, n=1)
+    if key in ("eq", "equals", "equal", "is"):
+        return "is no operator; did you mean the value itself?"
+    close = [_ALSO[key]] if key in _ALSO else difflib.get_close_matches(key[:100], _NAMES, n=1)
     return "is no operator" + (f'; did you mean "{close[0]}"?' if close else "")
 
 
@@ -124,8 +135,10 @@ def check(actual: Any, expected: Any, path: str, search: Search) -> Iterator[Fai
 
 def _fields(actual: Any, fields: dict[str, Any], path: str, search: Search) -> Iterator[Failure]:
     if not isinstance(actual, dict | list):
-        hint = "".join(f"; {key} {unknown(key)}" for key in list(fields)[:5] if "mean" in unknown(key))
-        yield _failed(f"an object is expected, got {_got(actual)}{hint}", path, fields, actual)
+        failure = _failed(f"an object is expected, got {_got(actual)}", path, fields, actual)
+        meant = [f"`{key}` {unknown(key)}" for key in list(fields)[:5] if "mean" in unknown(key)]
+        # What has no fields, and is asked for something like an operator: then one was meant.
+        yield replace(failure, message="; ".join(meant), code=_MISTAKE) if meant and actual is not MISSING else failure
         return
     for key, one in fields.items():
         yield from check(step(actual, key), one, f"{path}.{key}", search)
@@ -147,7 +160,10 @@ def _applied(key: str, actual: Any, argument: Any, path: str, search: Search) ->
                 said = f"expected to exist, but is {_got(actual)}" if argument else f"exists: {_got(actual)}"
                 yield _failed(said, path, {"exists": argument}, actual)
         case "not":
-            if not any(True for _ in check(actual, argument, path, search)):
+            wrong = list(check(actual, argument, path, search))
+            mistaken = [one for one in wrong if one.code == _MISTAKE]
+            yield from mistaken  # a mistake does not become right by being turned round
+            if not wrong:
                 yield _failed(f"is what it must not be: {_got(actual)}", path, {"not": argument}, actual)
         case "length":
             yield from _length(actual, argument, path, search)

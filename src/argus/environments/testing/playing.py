@@ -131,7 +131,9 @@ class Player:
             wrong = [failed.failure]
         except TooSlow as slow:
             wrong = [Failure(clean(str(slow)), "matches", code=Code.CONFIG_INVALID.value)]
-        return Outcome(tuple(wrong), _output(seen), saved, tuple(resolved.unresolved), step)
+        where = f"{self.file.file}:{written.line}: "
+        placed = [_placed(one, where) for one in wrong]
+        return Outcome(tuple(placed), _output(seen), saved, tuple(resolved.unresolved), step)
 
     def _search(self, pattern: str, text: str) -> bool:
         return self.matching.search(patterns.python(pattern), text)
@@ -147,6 +149,12 @@ class Player:
         wrong += missing
         self.scope.saved.update(values)
         return tuple(values)
+
+
+def _placed(failure: Failure, where: str) -> Failure:
+    """A mistake that shows only when it is used, told with its place in the file."""
+    is_mistake = failure.code == Code.CONFIG_INVALID.value
+    return replace(failure, message=where + failure.message) if is_mistake else failure
 
 
 def _again(reason: str) -> str:
