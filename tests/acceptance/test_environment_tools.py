@@ -158,7 +158,7 @@ async def test_an_agents_token_is_good_for_its_own_project_alone(
     async with agent(yard, own.folder, ARGUS_TOKEN=token(yard, own)) as client:
         for path in outside:
             for name in OPERATIONS:
-                more = {"container": "other"} if name == "logs" else {}
+                more = {"logs": {"container": "other"}, "run_suite": {"suiteId": "any"}}.get(name, {})
                 refused = error(await client.call_tool(f"argus_{name}", {"projectPath": path, **more}))
                 assert refused["code"] == "FORBIDDEN", (path, name, refused)
         for file in ("../own2/e2e.yaml", str(other.folder / "e2e.yaml"), "link/e2e.yaml"):
