@@ -32,6 +32,8 @@ class Demo:
         self.env = {**os.environ, "ARGUS_HOME": str(folder / "argus"), "NO_COLOR": "1", "COLUMNS": "100"}
         self.helpers = helpers()
         shutil.copytree(SHOP, self.shop)
+        # On any port: another Argus may run here, and is not disturbed.
+        (self.shop / "argus.yaml").write_text("server: {port: 0}\n", encoding="utf-8")
 
     def say(self, text: str) -> None:
         print(f"\n\033[1m{text}\033[0m" if sys.stdout.isatty() else f"\n== {text}", flush=True)

@@ -25,6 +25,14 @@ _LAST_ANSWERS = 10.0
 _LONGEST = 1024 * 1024
 
 
+class _Turned(Exception):
+    """Away, by a daemon that said why."""
+
+    def __init__(self, error: dict[str, Any]) -> None:
+        super().__init__(error["message"])
+        self.error = error
+
+
 class Relay:
     def __init__(self, config: str | None) -> None:
         self._config = config
@@ -37,7 +45,8 @@ class Relay:
         self._ended = threading.Event()
 
     def run(self) -> None:
-        self._connect()
+        with contextlib.suppress(_Turned):  # each message is answered with why
+            self._connect()
         for line in sys.stdin.buffer:
             if line.strip():
                 self._send(line.rstrip(b"\r\n") + b"\n")
@@ -54,6 +63,10 @@ class Relay:
         asks = method is not None and number is not None
         try:
             self._deliver(line, json.dumps(number) if asks else None)
+        except _Turned as turned:
+            if asks:
+                self._say({"jsonrpc": "2.0", "id": number, "error": turned.error})
+            return
         except (ArgusError, Refused, OSError) as error:
             # The agent's session outlives the daemon: it hears why, and may ask again.
             if asks:
@@ -85,9 +98,13 @@ class Relay:
     def _connect(self) -> Connection:
         daemon = find_or_start(self._config)
         connection = _open(daemon, token(home.folder(os.environ)))
+        # Before anything is said: a daemon that turns one away hangs up on what it has not read, and with that its
+        # answer can be lost.
+        connection.read_head()
+        if connection.status != 200:
+            raise _Turned(_refused(b"".join(connection.chunks()), connection.status))
         # Where the agent works: environments are built and tested as in its own shell.
-        with contextlib.suppress(OSError):  # refused already: whoever reads the answer says why
-            connection.write(_chunk(json.dumps({"argus": shell(cut=True)}).encode() + b"\n"))
+        connection.write(_chunk(json.dumps({"argus": shell(cut=True)}).encode() + b"\n"))
         silenced = set()
         for line in self._handshake:
             number = _message(line).get("id")
@@ -100,12 +117,8 @@ class Relay:
         return connection
 
     def _receive(self, connection: Connection, silenced: set[str]) -> None:
-        kept, lost = b"", _LOST
+        kept = b""
         try:
-            connection.read_head()
-            if connection.status != 200:
-                lost = _refused(b"".join(connection.chunks()), connection.status)
-                raise ConnectionError(f"HTTP {connection.status}")
             for data in connection.chunks():
                 *lines, kept = (kept + data).split(b"\n")
                 for line in lines:
@@ -121,7 +134,7 @@ class Relay:
             self._waiting.update(dict.fromkeys(unanswered))
         for number in unanswered:
             if not self._ended.is_set():
-                self._say({"jsonrpc": "2.0", "id": json.loads(number), "error": lost})
+                self._say({"jsonrpc": "2.0", "id": json.loads(number), "error": _LOST})
             with self._lock:
                 self._waiting.pop(number, None)  # only now: who ends waits until everything is answered
 
