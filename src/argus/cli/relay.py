@@ -45,7 +45,7 @@ class Relay:
         self._ended = threading.Event()
 
     def run(self) -> None:
-        with contextlib.suppress(_Turned):  # each message is answered with why
+        with contextlib.suppress(_Turned, OSError):  # each message tries again, and is answered with why
             self._connect()
         for line in sys.stdin.buffer:
             if line.strip():

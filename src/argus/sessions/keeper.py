@@ -222,8 +222,10 @@ class Sessions:
         clock = self._tools.clock
         while True:
             now = clock.boot()
-            for one in [one for one in self._taken_out.values() if one.session.is_handing_off]:
-                one.session = await self._handing.end(one.session, "its project was taken out of argus.yaml")
+            for name, one in self._taken_out.items():
+                if one.session.is_handing_off and not one.is_busy:
+                    one.is_busy = True
+                    group.create_task(self._end(name, one))
             if self._tools.time_is_sound():
                 for name, one in list(self._all.items()):
                     if one.due <= now and not one.is_busy:
@@ -272,6 +274,18 @@ class Sessions:
             pause = _SOON if one.session.is_handing_off else self.settings.look_every
             one.due = self._tools.clock.boot() + pause
             self._news.set()
+
+    async def _end(self, name: str, one: Watched) -> None:
+        """What was under way in a project that was taken out. In its turn: a look may be in the middle of a step, and
+        a handoff has one outcome."""
+        try:
+            async with self._lock(name):
+                if self._taken_out.get(name) is one:
+                    one.session = await self._handing.end(one.session, "its project was taken out of argus.yaml")
+        except ArgusError as error:
+            log.warning("session %s: %s", name, error.message)  # tried again: it is still under way
+        finally:
+            one.is_busy = False
 
     async def _finish(self, one: Watched) -> None:
         while one.left and one.line is not None:
