@@ -76,6 +76,10 @@ class Tmux:
             timeout=timeout,
         )
 
+    async def has(self, socket: str, session: str, *, timeout: float) -> None:
+        """Returns if there is a session of exactly that name. Raises TmuxFailed, in tmux's words, if there is none."""
+        await self._ask(socket, ["has-session", "-t", f"={session}"], timeout=timeout)
+
     async def capture(self, socket: str, pane: str, lines: int, *, pid: int, timeout: float) -> str | None:
         """What can be seen in a pane, and a little above it; None if the pane is not, or no longer, that process's."""
         try:

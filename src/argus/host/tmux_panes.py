@@ -25,6 +25,8 @@ _SHELL = "#{m:*sh,#{pane_current_command}}"
 _DONE, _CHANGED = "done", "changed"
 _GONE = ("can't find ", "no server running", "error connecting", "no sessions", "no current session")
 _LONGEST_NAME = 200
+_SURELY = 30.0
+"""Seconds after which a question whether a session is there is asked anew, if anybody still wants to know."""
 
 
 class TmuxPanes:
@@ -156,6 +158,9 @@ class TmuxPanes:
         program = self._tmux.program()
         if program is None:
             raise TmuxFailed("tmux is not installed")
+        # A server crashes, with the session somebody is about to begin in it, when a client attaches before its first
+        # session is there (seen with tmux 3.3a, two times in three). A plain question does it no harm.
+        await self._tmux.has(socket, session, timeout=_SURELY)
         return await ControlClient.open(self._children, program, socket, session)
 
 
