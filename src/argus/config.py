@@ -14,6 +14,7 @@ from pydantic_core import ErrorDetails
 
 from argus import home, yaml_lines
 from argus.agents.settings import Agents
+from argus.bridge.settings import Bridge
 from argus.core.autonomy import Level
 from argus.core.errors import ArgusError, Code
 from argus.host import oneself, processes
@@ -29,7 +30,7 @@ from argus.services.settings import Health
 from argus.sessions.settings import Sessions
 from argus.yaml_lines import Document, Problem
 
-LATER = ("bridge", "environments")
+LATER = ("environments",)
 """Sections whose parts are not built yet: accepted, and named in a notice, so that a file can be written once."""
 
 
@@ -76,7 +77,7 @@ class Config(Section):
     notify: Notify = Field(default_factory=Notify, description="Who is told.")
     agents: Agents = Field(default_factory=Agents, description="The agents that Argus starts and keeps going.")
     sessions: Sessions = Field(default_factory=Sessions, description="The sessions that supervise work.")
-    bridge: dict[str, Any] | None = Field(default=None, description="Not acted on yet.")
+    bridge: Bridge = Field(default_factory=Bridge, description="Other MCP servers, asked through Argus.")
     environments: list[Any] | None = Field(default=None, description="Not acted on yet.")
 
     def notices(self) -> list[str]:

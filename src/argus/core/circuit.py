@@ -118,6 +118,19 @@ class Circuit:
             self._take(succeeded(self.breaker, leave, self._now()))
         return result
 
+    def enter(self) -> Pass:
+        """Leave for a call whose end is said by `leave`; for who calls several sides as one. Raises CIRCUIT_OPEN."""
+        return self._quiet or self._ask()
+
+    def leave(self, entered: Pass, error: Exception | None, verdict: Verdict) -> None:
+        """How such a call ended: `error` is what is remembered if it failed."""
+        if verdict is Verdict.FAILED:
+            self._fail(entered, error or Exception(verdict.value))
+        elif verdict is Verdict.ANSWERED:
+            self._take(succeeded(self.breaker, entered, self._now()))
+        else:
+            self._take(abandoned(self.breaker, entered))
+
     def check(self) -> None:
         """Raises CIRCUIT_OPEN where a call would be refused just now; for who has something to do before its first."""
         if self._quiet is None:
@@ -143,14 +156,14 @@ class Circuit:
 
     def _hear(self, leave: Pass, error: BaseException) -> None:
         # Cancelled, or the end of the program: whoever called does not wait for the answer any more.
-        verdict = self._judge(error) if isinstance(error, Exception) else Verdict.NOTHING
-        if verdict is Verdict.FAILED:
-            code = error.code.value if isinstance(error, ArgusError) else type(error).__name__
-            self._take(failed(self.breaker, self.limits, leave, Failure(self._now(), code, str(error))))
-        elif verdict is Verdict.ANSWERED:
-            self._take(succeeded(self.breaker, leave, self._now()))
+        if isinstance(error, Exception):
+            self.leave(leave, error, self._judge(error))
         else:
             self._take(abandoned(self.breaker, leave))
+
+    def _fail(self, leave: Pass, error: Exception) -> None:
+        code = error.code.value if isinstance(error, ArgusError) else type(error).__name__
+        self._take(failed(self.breaker, self.limits, leave, Failure(self._now(), code, str(error))))
 
     def _take(self, breaker: Breaker) -> None:
         if breaker is not self.breaker:

@@ -44,11 +44,12 @@ class Children:
         input: int | None = None,
         errors: int | None = None,
         with_group: bool = False,
+        also: Mapping[int, int] | None = None,
     ) -> Child:
         """In a session of its own, with nothing to read unless told, and without any descriptor of ours but these.
 
         `errors`: where its second output goes, when not to the same place. `with_group`: what it leaves in its group
-        ends with it.
+        ends with it. `also`: other descriptors that it has, by the numbers under which it has them.
         """
         reads: tuple[object, ...] = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
         pid = os.posix_spawnp(
@@ -59,6 +60,7 @@ class Children:
                 reads if input is None else (os.POSIX_SPAWN_DUP2, input, 0),
                 (os.POSIX_SPAWN_DUP2, output, 1),
                 (os.POSIX_SPAWN_DUP2, output if errors is None else errors, 2),
+                *((os.POSIX_SPAWN_DUP2, ours, theirs) for theirs, ours in (also or {}).items()),
             ],
             setsid=True,
             setsigmask=[],
