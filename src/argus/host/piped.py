@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
 from argus.host import programs
@@ -18,7 +19,9 @@ MOST = 16 * 1024 * 1024
 """Bytes of one line. What is longer is passed over, and said."""
 _PIECE = 64 * 1024
 _SAID = 4096
-_LIFELINE = 9
+_LIFELINE, _PAPER = 9, 8
+PAPER = f"/dev/fd/{_PAPER}"
+"""Under which a program finds what it is given to read besides its input: no name on any disk, and gone with it."""
 # The shell beside it: at the end of the lifeline it ends what carries the program's mark, also outside of the group,
 # but itself, and then the group with itself. It has no output of the program's open, which would never come to an end.
 _TETHERED = (
@@ -54,7 +57,10 @@ class Pipes:
         self._leftovers = leftovers
         self._lifeline, self._held = os.pipe2(os.O_CLOEXEC)
 
-    def start(self, argv: Sequence[str], *, folder: str, environ: Mapping[str, str]) -> Piped:
+    def start(
+        self, argv: Sequence[str], *, folder: str, environ: Mapping[str, str], paper: bytes | None = None
+    ) -> Piped:
+        """Raises CannotStart. `paper`: what it finds under PAPER."""
         problem = programs.problem(argv, folder, environ, {})
         if problem:
             raise CannotStart(problem)
@@ -62,15 +68,18 @@ class Pipes:
         made: list[int] = []
         try:
             (given, write), (read, output), (read_errors, errors) = _pipe(made), _pipe(made), _pipe(made)
-            child = self._children.spawn(
-                [*_TETHERED, folder, *argv],
-                environment,
-                input=given,
-                output=output,
-                errors=errors,
-                with_group=True,
-                also={_LIFELINE: self._lifeline},
-            )
+            with tempfile.TemporaryFile() as file:
+                file.write(paper or b"")
+                file.flush()
+                child = self._children.spawn(
+                    [*_TETHERED, folder, *argv],
+                    environment,
+                    input=given,
+                    output=output,
+                    errors=errors,
+                    with_group=True,
+                    also={_LIFELINE: self._lifeline} | ({} if paper is None else {_PAPER: file.fileno()}),
+                )
         except (OSError, ValueError) as error:
             for one in made:
                 os.close(one)
