@@ -155,15 +155,21 @@ class _Messages:
 
     @classmethod
     def writes(cls, file: Path, id: str) -> list[dict[str, Any]]:
-        block = {"type": "tool_use", "id": f"toolu_{id}", "name": "Write", "input": {}}
-        wanted = json.dumps({"file_path": str(file), "content": file.name})
-        return cls._message(block, {"type": "input_json_delta", "partial_json": wanted}, "tool_use")
+        return cls.uses("Write", {"file_path": str(file), "content": file.name}, id)
 
     @classmethod
     def runs(cls, command: str, id: str) -> list[dict[str, Any]]:
-        block = {"type": "tool_use", "id": f"toolu_{id}", "name": "Bash", "input": {}}
-        wanted = json.dumps({"command": command, "description": "a command"})
-        return cls._message(block, {"type": "input_json_delta", "partial_json": wanted}, "tool_use")
+        return cls.uses("Bash", {"command": command, "description": "a command"}, id)
+
+    @classmethod
+    def uses(cls, tool: str, arguments: dict[str, Any], id: str) -> list[dict[str, Any]]:
+        block = {"type": "tool_use", "id": f"toolu_{id}", "name": tool, "input": {}}
+        return cls._message(block, {"type": "input_json_delta", "partial_json": json.dumps(arguments)}, "tool_use")
+
+    @classmethod
+    def results(cls, request: dict[str, Any]) -> list[str]:
+        """What the tools answered, as the model is shown it."""
+        return [json.dumps(one["content"]) for one in cls._blocks(request, "user") if one["type"] == "tool_result"]
 
     @staticmethod
     def _message(block: dict[str, Any], delta: dict[str, Any], stop: str) -> list[dict[str, Any]]:
