@@ -10,6 +10,7 @@ import asyncio
 import os
 import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from argus.host import programs
 from argus.host.children import Child, Children
@@ -19,6 +20,7 @@ MOST = 16 * 1024 * 1024
 """Bytes of one line. What is longer is passed over, and said."""
 _PIECE = 64 * 1024
 _SAID = 4096
+_END = 256
 _LIFELINE, _PAPER = 9, 8
 PAPER = f"/dev/fd/{_PAPER}"
 """Under which a program finds what it is given to read besides its input: no name on any disk, and gone with it."""
@@ -45,8 +47,12 @@ class CannotStart(Exception):
     """Why, in words."""
 
 
+@dataclass(frozen=True, slots=True)
 class TooLong:
-    """In the place of a line that was longer than MOST."""
+    """In the place of a line that was longer than MOST: how it begins and how it ends, to know whose it was."""
+
+    head: bytes = b""
+    tail: bytes = b""
 
 
 class Pipes:
@@ -144,21 +150,20 @@ class Piped:
 
     async def lines(self) -> AsyncIterator[bytes | TooLong]:
         """To the end of its output; nothing is read that nobody asked for. For one reader, once."""
-        kept, is_long = bytearray(), False
+        kept, head = bytearray(), b""
         while piece := await self._piece():
             *ended, rest = piece.split(b"\n")
             for one in ended:
-                is_long = is_long or len(kept) + len(one) > MOST
-                yield TooLong() if is_long else bytes(kept + one)
+                kept += one
+                yield _line(kept, head)
                 kept.clear()
-                is_long = False
-            if is_long or len(kept) + len(rest) > MOST:
-                is_long = True
-                kept.clear()
-            else:
-                kept += rest
-        if kept or is_long:
-            yield TooLong() if is_long else bytes(kept)
+                head = b""
+            kept += rest
+            if head or len(kept) > MOST:
+                head = head or bytes(kept[:_END])
+                del kept[:-_END]
+        if kept or head:
+            yield _line(kept, head)
 
     async def _piece(self) -> bytes:
         while self._closed is not None:
@@ -192,6 +197,12 @@ class Piped:
         os.close(self._errors)
         closed, self._closed = self._closed, None
         closed()
+
+
+def _line(kept: bytearray, head: bytes) -> bytes | TooLong:
+    if not head and len(kept) <= MOST:
+        return bytes(kept)
+    return TooLong(head or bytes(kept[:_END]), bytes(kept[-_END:]))
 
 
 def _pipe(made: list[int]) -> tuple[int, int]:
