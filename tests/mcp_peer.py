@@ -14,7 +14,8 @@ from typing import Any
 import mcp_types as types
 from mcp.server.lowlevel import Server
 
-_INTEGERS = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}, "required": ["a", "b"]}
+_SUMMANDS = {"a": {"type": "integer"}, "b": {"type": "integer"}}
+_INTEGERS = {"type": "object", "properties": _SUMMANDS, "required": ["a", "b"]}
 _NUMBER = {"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"]}
 _NONE: dict[str, Any] = {"type": "object", "properties": {}}
 _TOOLS = {

@@ -88,7 +88,7 @@ class Definitions:
             path = os.path.join(place, FILE)
             if _is_foreign(path, folder):
                 notices.append(f"{path}: it belongs to somebody else and is not read")
-            elif place != self._folder:
+            else:
                 self._take(path, environ, servers, notices)
         return Found({**servers, **self._for_all}, tuple(notices))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
@@ -13,6 +14,7 @@ from argus.host.mcp_seam import LARGEST
 
 Streams = tuple[Any, Any]
 _CONNECT = 10.0
+_FAREWELL = 1.0
 _MARK = f"the answer was larger than {LARGEST // 2**20} MiB"
 
 
@@ -54,7 +56,9 @@ class _Bounded(httpx2.AsyncBaseTransport):
         self._inner = httpx2.AsyncHTTPTransport()
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        response = await self._inner.handle_async_request(request)
+        # A session that is given back: nobody waits for that for long.
+        async with asyncio.timeout(_FAREWELL if request.method == "DELETE" else None):
+            response = await self._inner.handle_async_request(request)
         self._wire.see(request, response)
         if response.headers.get("content-encoding", "identity").lower() != "identity":
             await response.aclose()

@@ -16,6 +16,7 @@ from argus.host.piped import MOST, Piped, TooLong
 
 ANSWER_TOO_LARGE = -32099
 """Our own, in the place of an answer that was passed over."""
+_ROOM = 64
 _AT_HEAD = re.compile(rb'^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+)\s*,')
 _AT_TAIL = re.compile(rb',\s*"id"\s*:\s*(\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
 
@@ -26,7 +27,8 @@ async def by_pipes(
 ) -> AsyncIterator[Streams]:
     """`over`: its output has come to an end. `heard_junk`: a line was no message."""
     inbound, session_reads = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-    session_writes, outbound = anyio.create_memory_object_stream[SessionMessage](0)
+    # With room: a program that does not read must not hold up whoever takes a call back.
+    session_writes, outbound = anyio.create_memory_object_stream[SessionMessage](_ROOM)
     waiting: set[Any] = set()
 
     async def read() -> None:

@@ -1,0 +1,158 @@
+"""One call of a tool of an MCP server, through its breaker.
+
+What counts against the server: that it cannot be started or reached, dies, hangs or is slow. What does not: a tool that
+says no, an answer that is too large, arguments that are wrong, a caller who goes away.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from argus.bridge.pool import Full, Held, Pool
+from argus.core.circuit import Circuit, Verdict
+from argus.core.errors import ArgusError, Code
+from argus.host.mcp_seam import Closed, Forgotten, Reach, Refused, Reply, Tool, TooLarge, Unreachable
+
+_CUT = 2000
+_NAMED = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    reply: Reply
+    seconds: float
+
+
+class Failed(ArgusError):
+    """MCP_FAILED, with what it says about the server."""
+
+    def __init__(self, server: str, reason: str, why: str, verdict: Verdict, **details: Any) -> None:
+        shown = {key: value for key, value in details.items() if value not in ("", None)}
+        super().__init__(
+            Code.MCP_FAILED, f"the MCP server {server}: {why}", server=server, reason=reason, **shown
+        )
+        self.verdict = verdict
+
+
+class Calling:
+    def __init__(self, pool: Pool, now: Callable[[], float], clean: Callable[[str], str]) -> None:
+        self._pool = pool
+        self._now = now
+        self._clean = clean
+        """Takes secrets out of what programs said."""
+
+    async def call(
+        self,
+        server: str,
+        reach: Reach,
+        circuit: Circuit,
+        tool: str,
+        arguments: Mapping[str, Any],
+        *,
+        timeout: float,
+        slow_after: float,
+    ) -> Called:
+        began = self._now()
+        entered = circuit.enter()
+        verdict, heard = Verdict.NOTHING, None
+        try:
+            reply = await self._answered(server, reach, tool, arguments, timeout)
+            verdict, seconds = Verdict.ANSWERED, self._now() - began
+            if seconds > slow_after:
+                why = f"answered after {seconds:.1f} s, which is slow"
+                verdict, heard = Verdict.FAILED, Failed(server, "slow", why, Verdict.FAILED)
+            return Called(reply, seconds)
+        except Failed as failed:
+            verdict, heard = failed.verdict, failed
+            raise
+        finally:
+            circuit.leave(entered, heard, verdict)
+
+    async def tools(self, server: str, reach: Reach, circuit: Circuit, *, timeout: float) -> list[Tool]:
+        entered = circuit.enter()
+        verdict, heard = Verdict.NOTHING, None
+        try:
+            async with self._told(server, None, timeout), self._pool.borrowed(reach, _until(timeout)) as held:
+                found = list((await held.known_tools(anew=True)).values())
+            verdict = Verdict.ANSWERED
+            return found
+        except Failed as failed:
+            verdict, heard = failed.verdict, failed
+            raise
+        finally:
+            circuit.leave(entered, heard, verdict)
+
+    async def _answered(
+        self, server: str, reach: Reach, tool: str, arguments: Mapping[str, Any], timeout: float
+    ) -> Reply:
+        until = _until(timeout)
+        async with self._told(server, tool, timeout) as sent:
+            try:
+                return await self._once(server, reach, tool, arguments, sent, until)
+            except Forgotten:
+                # It has not done it, and says so: a server that was started again knows no sessions.
+                return await self._once(server, reach, tool, arguments, sent, until)
+
+    async def _once(
+        self, server: str, reach: Reach, tool: str, arguments: Mapping[str, Any], sent: _Sent, until: float
+    ) -> Reply:
+        sent.held, sent.is_sent = None, False
+        async with self._pool.borrowed(reach, until) as held:
+            sent.held = held
+            known = await held.known_tools()
+            if tool not in known:
+                known = await held.known_tools(anew=True)
+            if tool not in known:
+                raise _no_such_tool(server, tool, known)
+            wrong = await held.checks.wrong(known[tool], arguments)
+            if wrong:
+                message = f"{wrong[0]['field']}: {wrong[0]['message']}"
+                raise ArgusError(Code.INVALID_REQUEST, message, server=server, tool=tool, errors=wrong)
+            sent.is_sent = True
+            return await held.session.call(tool, arguments)
+
+    @contextlib.asynccontextmanager
+    async def _told(self, server: str, tool: str | None, timeout: float) -> AsyncIterator[_Sent]:
+        """What goes wrong in there as an error for the caller, with what it says about the server."""
+        sent = _Sent()
+
+        def failed(reason: str, why: str, verdict: Verdict, said: str = "", **more: Any) -> Failed:
+            about = {"tool": tool, "mayHaveRun": sent.is_sent if tool else None, "said": self._clean(said)[-_CUT:]}
+            return Failed(server, reason, self._clean(why), verdict, **about, **more)
+
+        try:
+            yield sent
+        except TimeoutError:
+            why = f"no answer within {timeout:g} s"
+            said = sent.held.session.said if sent.held else ""
+            raise failed("timeout", why, Verdict.FAILED, said, timeoutSeconds=timeout) from None
+        except Unreachable as error:
+            verdict = Verdict.NOTHING if isinstance(error, Closed) else Verdict.FAILED
+            raise failed(error.reason, str(error), verdict, error.said) from None
+        except TooLarge as error:
+            raise failed("answer_too_large", str(error), Verdict.ANSWERED) from None
+        except Refused as error:
+            why = f"refused: {error}"
+            raise failed("refused", why[:_CUT], Verdict.ANSWERED, rpcCode=error.code) from None
+        except Full:
+            raise failed("busy", "too many sessions to MCP servers are in use", Verdict.NOTHING) from None
+
+
+@dataclass(slots=True)
+class _Sent:
+    held: Held | None = None
+    is_sent: bool = False
+    """Whether the tool may have done something."""
+
+
+def _no_such_tool(server: str, tool: str, known: Mapping[str, Tool]) -> ArgusError:
+    message = f"the MCP server {server} has no tool {tool[:100]!r}"
+    return ArgusError(Code.NOT_FOUND, message, server=server, known=sorted(known)[:_NAMED])
+
+
+def _until(timeout: float) -> float:
+    return asyncio.get_running_loop().time() + timeout
