@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from argus import composing, home, session_room
+from argus import bridge_room, composing, home, session_room
 from argus.agents.crew import Crew
 from argus.agents.tools import Tools as AgentTools
 from argus.api.answers import Errors
@@ -100,6 +100,7 @@ async def _live(
     environments = composing.environments(ground, host, breakers, notes, live, timekeeper.sound)
     sessions = session_room.sessions(ground, host, notes, live, lambda: autonomy.level, timekeeper.sound)
     timekeeper.on_jump(sessions.time_jumped)
+    bridge = bridge_room.bridge(ground, host, breakers)
     watch = Watch(ground.config.health, ground.services, tools)
     timekeeper.on_jump(watch.time_jumped)
     keys = Keys(ground.token, clock)
@@ -107,7 +108,7 @@ async def _live(
     timekeeper.on_jump(crew.time_jumped)
     deliveries = Deliveries(ground.config.notify.resolved(), store, sender, clock)
     retention = Retention(store, clock, ground.config.store.retention)
-    reloader = Reloader(ground, watch, crew, sessions, autonomy, deliveries)
+    reloader = Reloader(ground, watch, crew, sessions, bridge, autonomy, deliveries)
     house = House(
         store=store,
         clock=clock,
@@ -121,6 +122,7 @@ async def _live(
         make_token=keys.tokens.make,
         breakers=breakers,
         environments=environments,
+        bridge=bridge,
         sessions=sessions,
         shell=composing.own_shell(),
         live=live,
@@ -150,6 +152,7 @@ async def _live(
             group.create_task(deliveries.run()),
             group.create_task(keep_running("breakers", breakers.run, store)),
             group.create_task(keep_running("environments", environments.run, store)),
+            group.create_task(keep_running("bridge", bridge.run, store)),
             group.create_task(keep_running("timekeeper", timekeeper.run, store)),
             group.create_task(keep_running("retention", retention.run, store)),
             group.create_task(keep_running("mcp", api.mcp.run, store)),
@@ -164,6 +167,7 @@ async def _live(
         environments.stop()
         await serving
         await environments.stopped()
+        await bridge.close()
         with contextlib.suppress(TimeoutError, ArgusError):
             async with asyncio.timeout(0.5):
                 await crew.written()
@@ -279,7 +283,7 @@ async def _end_when_idle(seconds: float, house: House, activity: Activity, stopp
 
 
 def _is_idle(house: House) -> bool:
-    parts = (house.crew, house.environments, house.sessions)
+    parts = (house.crew, house.environments, house.sessions, house.bridge)
     return not house.watch.services and all(part.is_idle for part in parts)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from argus import config
 from argus.agents.crew import Crew
 from argus.autonomy import Autonomy
+from argus.bridge.keeper import Bridge
 from argus.config import Config
 from argus.core.errors import ArgusError
 from argus.core.events import Draft
@@ -34,6 +35,7 @@ class Reloader:
         watch: Watch,
         crew: Crew,
         sessions: Sessions,
+        bridge: Bridge,
         autonomy: Autonomy,
         deliveries: Deliveries,
     ) -> None:
@@ -41,6 +43,7 @@ class Reloader:
         self._watch = watch
         self._crew = crew
         self._sessions = sessions
+        self._bridge = bridge
         self._autonomy = autonomy
         self._deliveries = deliveries
         self._file = ground.options.config
@@ -101,6 +104,7 @@ class Reloader:
             self._deliveries.configure(new.notify.resolved())
             self._crew.configure(new.agents)
             self._sessions.configure(new.sessions)
+            self._bridge.configure(new.bridge, str(file) if file else None)
             self._in_force, self._file, self._needs = new, file, done.restart_needed
             with contextlib.suppress(OSError):  # it was there a moment ago, when the file was read
                 stand_in_folder_of(file, self._ground.options.home)

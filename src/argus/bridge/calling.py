@@ -32,9 +32,7 @@ class Failed(ArgusError):
 
     def __init__(self, server: str, reason: str, why: str, verdict: Verdict, **details: Any) -> None:
         shown = {key: value for key, value in details.items() if value not in ("", None)}
-        super().__init__(
-            Code.MCP_FAILED, f"the MCP server {server}: {why}", server=server, reason=reason, **shown
-        )
+        super().__init__(Code.MCP_FAILED, f"the MCP server {server}: {why}", server=server, reason=reason, **shown)
         self.verdict = verdict
 
 

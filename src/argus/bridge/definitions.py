@@ -1,4 +1,4 @@
-"""Which MCP servers there are for a caller: those of argus.yaml, and those of `.mcp.json` files as Claude Code reads them.
+"""Which MCP servers there are for a caller: those of argus.yaml, and of `.mcp.json` files as Claude Code reads them.
 
 The files lie in the caller's folder and above it: up to its repository's root, or without one to the home folder, or to
 the root of the file system. argus.yaml goes before them all, the nearer file before the farther, and last comes the one
@@ -58,9 +58,7 @@ class Definitions:
             name: self._configured(name, one, folder, file or "argus.yaml") for name, one in settings.servers.items()
         }
 
-    async def known(
-        self, folder: str, environ: Mapping[str, str], within: str | None = None
-    ) -> dict[str, Definition]:
+    async def known(self, folder: str, environ: Mapping[str, str], within: str | None = None) -> dict[str, Definition]:
         return (await self.find(folder, environ, within)).servers
 
     async def find(self, folder: str, environ: Mapping[str, str], within: str | None = None) -> Found:

@@ -91,7 +91,7 @@ class Pool:
         start = self._starting.get(reach.key)
         if start is None:
             self._make_room()
-            start = self._starting[reach.key] = _Start(asyncio.create_task(self._opened(reach)))
+            start = self._starting[reach.key] = _Start(asyncio.ensure_future(self._opened(reach)))
             start.task.add_done_callback(lambda task: self._started(reach, task))
         start.waiting += 1
         try:
@@ -142,7 +142,7 @@ class Pool:
                 self._close(held, at_once=True)
 
     def _close(self, held: Held, *, at_once: bool = False) -> None:
-        task = asyncio.create_task(held.session.close(at_once=at_once))
+        task = asyncio.ensure_future(held.session.close(at_once=at_once))
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
 

@@ -113,7 +113,9 @@ def _command(name: str, operations: list[dict[str, Any]]) -> click.Command:
             [_safe(field["name"])],
             required=field["name"] in always,
             type=_type(field),
-            metavar=field["name"].removesuffix("_name").removesuffix("Id").upper(),
+            metavar="JSON"
+            if field["type"] == "object"
+            else field["name"].removesuffix("_name").removesuffix("Id").upper(),
         )
         for field in places
     ]
@@ -193,7 +195,27 @@ def _type(field: dict[str, Any]) -> Any:
     if field["choices"]:
         return click.Choice(field["choices"])
     path = _Path("FILE" if field["name"].lower().endswith("file") else "DIR")
-    return {"integer": int, "number": float, "boolean": bool, "path": path}.get(field["type"], str)
+    known = {"integer": int, "number": float, "boolean": bool, "path": path, "object": _Object()}
+    return known.get(field["type"], str)
+
+
+class _Object(click.ParamType[dict[str, Any]]):
+    """JSON, as one argument."""
+
+    name = "JSON"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, Any]:
+        import json
+
+        try:
+            read = json.loads(value)
+        except RecursionError:
+            self.fail("it is nested too deep", param, ctx)
+        except ValueError as error:
+            self.fail(f'it is no JSON: {error}. Quote it for your shell: \'{{"key": "value"}}\'', param, ctx)
+        if not isinstance(read, dict):
+            self.fail('it is no object: write {"key": "value"}', param, ctx)
+        return read
 
 
 class _Path(click.ParamType[str]):
@@ -239,6 +261,8 @@ def _asked(one: dict[str, Any], target: str, body: dict[str, Any], verb: str | N
 
     if not one["long"]:
         return ask(_config(), one["method"], target, body if one["method"] != "GET" else None)
+    if "/environments/" not in one["path"]:
+        return ask(_config(), one["method"], target, body, timeout=_LONG)
     from argus.cli.progress import shown
 
     try:

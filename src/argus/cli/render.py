@@ -37,6 +37,10 @@ def _of_others(verb: str) -> Callable[[Any], Shown] | None:
         from argus.cli import render_environments
 
         return render_environments.TEXTS.get(verb)
+    if verb == "call" or verb.startswith("bridge "):
+        from argus.cli import render_bridge
+
+        return render_bridge.TEXTS.get(verb)
     if verb.startswith(("sessions ", "spawns ", "audit")):
         from argus.cli import render_sessions
 

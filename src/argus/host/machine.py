@@ -22,6 +22,7 @@ from argus.host.engine.guarded import GuardedDock
 from argus.host.engine.wire import Line
 from argus.host.http import HttpProber
 from argus.host.leftovers import Leftovers
+from argus.host.piped import Pipes
 from argus.host.process import outlast, run
 from argus.host.seam import HttpReply, HttpRequest, Ran
 from argus.host.tcp import connect
@@ -42,6 +43,7 @@ class MachineHost:
         self.engine = GuardedEngine(DockerContainers(self._resolver), time.monotonic)
         self._children = Children()
         self._leftovers = Leftovers()
+        self.pipes = Pipes(self._children, self._leftovers)
         self.web = Web(self._resolver)
         self.commands = Commands(self._children, self._leftovers)
         self._lookers = ThreadPoolExecutor(4, thread_name_prefix="look")
@@ -80,6 +82,7 @@ class MachineHost:
 
     def close(self) -> None:
         self._resolver.close()
+        self.pipes.close()
         self._leftovers.close()
         self._children.close()
         self._lookers.shutdown(wait=False, cancel_futures=True)

@@ -31,8 +31,8 @@ from argus.host.mcp_seam import (
     Reach,
     Refused,
     Reply,
-    TooLarge,
     Tool,
+    TooLarge,
     Unreachable,
 )
 
@@ -72,7 +72,7 @@ class _Session(ABC):
         self._is_closing = self._at_once = False
 
     async def begin(self) -> None:
-        self._task = asyncio.create_task(self._live())
+        self._task = asyncio.ensure_future(self._live())
         awaited: set[asyncio.Future[Any]] = {self._task, self._greeted}
         await asyncio.wait(awaited, return_when="FIRST_COMPLETED")
         if not self._greeted.done():

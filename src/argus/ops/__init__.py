@@ -3,6 +3,7 @@
 from argus.ops import (
     agents,
     breakers,
+    calls,
     environments,
     hooks,
     incidents,
@@ -25,6 +26,7 @@ _PARTS = (
     breakers,
     environments,
     tests,
+    calls,
     incidents,
     sessions,
     spawns,

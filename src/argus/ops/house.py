@@ -9,6 +9,7 @@ from typing import Any
 from argus.agents.crew import Crew
 from argus.autonomy import Autonomy
 from argus.breakers import Breakers
+from argus.bridge.keeper import Bridge
 from argus.core.clock import Clock
 from argus.environments.keeper import Environments
 from argus.environments.tools import Shell
@@ -74,6 +75,7 @@ class House:
     clean_value: Callable[[Any], Any]
     """The same with all that a value holds."""
     environments: Environments
+    bridge: Bridge
     sessions: Sessions
     shell: Shell
     """Where the caller works, where it does not say so itself: by MCP its own, else the daemon's."""

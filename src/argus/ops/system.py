@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from argus.agents.model import Agent
+from argus.bridge.keeper import Seen
 from argus.core.autonomy import Level
 from argus.core.breaker import State
 from argus.core.circuit import Circuit
@@ -17,9 +18,11 @@ from argus.ops.agents import AgentView
 from argus.ops.agents import view as agent_view
 from argus.ops.breakers import BreakerView, breaker_view
 from argus.ops.caller import Role
+from argus.ops.calls import FolderAsk, whence
+from argus.ops.environments import NO_NUL
 from argus.ops.house import House
 from argus.ops.incidents import IncidentView, incident_view
-from argus.ops.operation import Answer, Ask, operation
+from argus.ops.operation import CLI_FOLDER, Answer, Ask, operation
 from argus.ops.services import Nothing, ServiceView, view, views
 from argus.ops.sessions import SessionView, needs_you
 from argus.ops.sessions import view as session_view
@@ -30,6 +33,7 @@ from argus.sessions.watched import Watched
 from argus.store.interface import Store
 from argus.store.records import Incident
 
+_SERVERS, _NOTICES, _CUT = 20, 3, 160
 _PATIENCE = 2.0
 """Seconds that the whole picture waits for the record: when the store hangs is when people look."""
 
@@ -70,6 +74,16 @@ class StateView(Answer):
         description="The journal's position; follow /api/events from here. Null while the record cannot be read"
     )
     timestamp: int
+
+
+class ContextAsk(Ask):
+    project_path: str | None = Field(
+        default=None,
+        max_length=4096,
+        pattern=NO_NUL,
+        description="Whose MCP servers are named; where you work if left out",
+        json_schema_extra={"cli": CLI_FOLDER, "format": "path"},
+    )
 
 
 class ContextView(Answer):
@@ -191,10 +205,11 @@ def _problem(house: House) -> str | None:
 
 
 @operation("context", "GET /api/context", verb="context", tool="argus_context", read_only=True)
-async def context(house: House, ask: Nothing) -> ContextView:
+async def context(house: House, ask: ContextAsk) -> ContextView:
     """Returns a compact, stable block of text on the machine's health, meant for an AI's context.
 
-    Changes nothing. Read it before blaming your own work for a failure: the machine may be broken.
+    Changes nothing. Read it before blaming your own work for a failure: the machine may be broken. It also names the
+    other MCP servers that can be called from your folder, and whether each is available.
     """
     lines = ["Service Health:"]
     lines += [f"- {_line(view(house, name, Uptime()))}" for name in sorted(house.watch.services)]
@@ -208,7 +223,33 @@ async def context(house: House, ask: Nothing) -> ContextView:
     unwell = [one for one in house.breakers.circuits.values() if one.breaker.state is not State.CLOSED]
     lines += [house.clean(_breaker_line(one)) for one in unwell]
     lines += [f"Restart budget: {left}/{most} remaining this hour", f"Autonomy: {house.autonomy.level.value}"]
+    lines += await _capabilities(house, ask)
     return ContextView(text="\n".join(lines) + "\n", timestamp=milliseconds(house.clock.wall()))
+
+
+async def _capabilities(house: House, ask: ContextAsk) -> list[str]:
+    """In bounds: whoever wants to know more asks for the servers themselves."""
+    try:
+        asked = whence(house, FolderAsk(projectPath=ask.project_path))
+    except ArgusError:
+        return []  # an agent outside of its own project: it hears of the machine as everybody does
+    found, notices = await house.bridge.servers(asked)
+    if not (found or notices):
+        return []
+    lines = ["MCP servers (argus_call_mcp, or argus call SERVER TOOL JSON):"]
+    lines += [f"- {one.definition.name}: {_availability(one)}" for one in found[:_SERVERS]]
+    lines += [f"- and {len(found) - _SERVERS} more: argus bridge servers"] if len(found) > _SERVERS else []
+    lines += [f"- notice: {' '.join(one.split())[:_CUT]}" for one in notices[:_NOTICES]]
+    return [house.clean(line) for line in lines]
+
+
+def _availability(one: Seen) -> str:
+    if one.is_available:
+        return "available"
+    if one.problem:
+        return f"UNAVAILABLE ({' '.join(one.problem.split())[:_CUT]})"
+    wait = "" if one.retry_in is None else f", asked again in {one.retry_in:.0f} s"
+    return f"UNAVAILABLE ({one.failures} failures in a row{wait})"
 
 
 def _breaker_line(circuit: Circuit) -> str:
