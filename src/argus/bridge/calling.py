@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,10 @@ from argus.core.errors import ArgusError, Code
 from argus.host.mcp_seam import Closed, Forgotten, Reach, Refused, Reply, Tool, TooLarge, Unreachable
 
 _CUT = 2000
+_LINE = 200
+_SHOWN = 12
 _NAMED = 100
+_ACTIONS = {"answer_too_large": ("ask_less",), "refused": ("list_mcp_tools", "fix_request")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,7 @@ class Failed(ArgusError):
         shown = {key: value for key, value in details.items() if value not in ("", None)}
         super().__init__(Code.MCP_FAILED, f"the MCP server {server}: {why}", server=server, reason=reason, **shown)
         self.verdict = verdict
+        self.actions = _ACTIONS.get(reason)
 
 
 class Calling:
@@ -130,7 +134,7 @@ class Calling:
             raise failed("timeout", why, Verdict.FAILED, said, timeoutSeconds=timeout) from None
         except Unreachable as error:
             verdict = Verdict.NOTHING if isinstance(error, Closed) else Verdict.FAILED
-            raise failed(error.reason, str(error), verdict, error.said) from None
+            raise failed(error.reason, f"{error}{_last_line(error.said)}", verdict, error.said) from None
         except TooLarge as error:
             raise failed("answer_too_large", str(error), Verdict.ANSWERED) from None
         except Refused as error:
@@ -148,8 +152,20 @@ class _Sent:
 
 
 def _no_such_tool(server: str, tool: str, known: Mapping[str, Tool]) -> ArgusError:
-    message = f"the MCP server {server} has no tool {tool[:100]!r}"
+    message = f"the MCP server {server} has no tool {tool[:100]!r}; it has: {listed(known)}"
     return ArgusError(Code.NOT_FOUND, message, server=server, known=sorted(known)[:_NAMED])
+
+
+def listed(names: Iterable[str]) -> str:
+    """The first of them, for a sentence."""
+    several = [one[:60] for one in sorted(names)]
+    more = f" and {len(several) - _SHOWN} more" if len(several) > _SHOWN else ""
+    return (", ".join(several[:_SHOWN]) or "none") + more
+
+
+def _last_line(said: str) -> str:
+    lines = [one.strip() for one in said.splitlines() if one.strip()]
+    return f"; it said: {lines[-1][-_LINE:]}" if lines else ""
 
 
 def _until(timeout: float) -> float:

@@ -197,7 +197,8 @@ def _written(
     try:
         return _understood(name, said, source, environ, for_all, folder or os.path.dirname(source))
     except ValueError as error:
-        return Definition(name, source, problem=str(error), for_all=for_all)
+        url = str(said["url"]) if isinstance(said, dict) and "url" in said else ""
+        return Definition(name, source, url=url, problem=str(error), for_all=for_all)
 
 
 def _understood(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from argus.bridge import settings
-from argus.bridge.calling import Called, Calling
+from argus.bridge.calling import Called, Calling, listed
 from argus.bridge.circuits import Circuits
 from argus.bridge.definition import Definition
 from argus.bridge.definitions import Definitions, Found
@@ -162,7 +162,7 @@ def _named(found: Found, server: str) -> Definition:
     definition = found.servers.get(server)
     if definition is None:
         known = sorted(found.servers)[:_NAMED]
-        message = f"there is no MCP server {server[:100]!r} for this folder"
+        message = f"there is no MCP server {server[:100]!r} for this folder; there is: {listed(found.servers)}"
         raise ArgusError(Code.NOT_FOUND, message, known=known, notices=list(found.notices))
     return definition
 

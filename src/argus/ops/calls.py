@@ -21,7 +21,7 @@ from argus.schema import PositiveDuration
 _ADVICE = {
     Code.NOT_FOUND: ("list_mcp_servers", "list_mcp_tools"),
     Code.INVALID_REQUEST: ("list_mcp_tools", "fix_request"),
-    Code.CONFIG_INVALID: ("list_mcp_servers", "fix_config"),
+    Code.CONFIG_INVALID: ("list_mcp_servers", "fix_mcp_file"),
 }
 _CONFIG = (Code.NOT_FOUND, Code.CONFIG_INVALID, Code.FORBIDDEN)
 _REACHED = (*_CONFIG, Code.CIRCUIT_OPEN, Code.MCP_FAILED)
