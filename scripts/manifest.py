@@ -56,6 +56,9 @@ def resolved(field: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
 
 def kind(field: dict[str, Any], schema: dict[str, Any]) -> str:
     found = resolved(field, schema)
+    whole = [one["type"] for one in found.get("anyOf", ()) if one.get("type") in ("object", "array")]
+    if whole and "cli" not in field:
+        return str(whole[0])
     return "path" if found.get("format") == "path" else str(found.get("type", "string"))
 
 

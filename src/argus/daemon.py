@@ -100,7 +100,7 @@ async def _live(
     environments = composing.environments(ground, host, breakers, notes, live, timekeeper.sound)
     sessions = session_room.sessions(ground, host, notes, live, lambda: autonomy.level, timekeeper.sound)
     timekeeper.on_jump(sessions.time_jumped)
-    bridge = bridge_room.bridge(ground, host, breakers)
+    bridge = bridge_room.bridge(ground, host, breakers, notes)
     watch = Watch(ground.config.health, ground.services, tools)
     timekeeper.on_jump(watch.time_jumped)
     keys = Keys(ground.token, clock)

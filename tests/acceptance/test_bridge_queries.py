@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-import os
-import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,17 +20,19 @@ from tests.acceptance.asking_model import LIMIT, NO_MODEL, AskingModel
 from tests.acceptance.harness import Argus, Ran, eventually
 from tests.acceptance.test_agent_programs import program
 
-_PEER = Path(__file__).resolve().parents[1] / "mcp_peer.py"
+_TESTS = Path(__file__).resolve().parents[1]
+_SMALL, _REAL = _TESTS / "mcp_small.py", _TESTS / "mcp_peer.py"
 ADD = 'use mcp__peer__add {"a": 2, "b": 3}'
 DIE = "use mcp__peer__die {}"
 
 
 class Desk:
-    """An Argus whose bridge knows the server `peer`, and `other`, which is well and never used."""
+    """An Argus whose bridge knows the server `peer`, `other`, which is well and never used, and `real`, the SDK's."""
 
     def __init__(self, argus: Argus) -> None:
         self.argus = argus
         self.model = AskingModel()
+        self._callers: list[subprocess.Popen[str]] = []
         self.starts = argus.folder / "starts"
         self.starts.touch()
         self.broken = argus.folder / "broken"
@@ -43,14 +45,25 @@ class Desk:
 
     def up(self, **bridge: Any) -> None:
         script = f'echo $$ >> "{self.starts}"; [ ! -e "{self.broken}" ] || exit 3; exec "$@"'
-        peer = {"command": "sh", "args": ["-c", script, "sh", sys.executable, str(_PEER)]}
-        servers = {"peer": peer, "other": {"command": sys.executable, "args": [str(_PEER)]}}
+        peer = {"command": "sh", "args": ["-c", script, "sh", sys.executable, str(_SMALL)]}
+        others = {"other": {"command": sys.executable, "args": [str(_SMALL)]}}
+        servers = {"peer": peer, **others, "real": {"command": sys.executable, "args": [str(_REAL)]}}
         made = {"program": program("claude"), "servers": servers, **bridge}
         self.argus.write(yaml.safe_dump({"server": {"port": 0}, "bridge": made}))
         self.argus.up()
 
     def ask(self, prompt: str, *more: str, tools: str = "mcp__peer__*") -> Ran:
         return self.argus.cli("ask", prompt, "--tools", tools, "--json", *more, timeout=120)
+
+    def begin(self, prompt: str) -> subprocess.Popen[str]:
+        self._callers.append(self.argus.background("ask", prompt, "--tools", "mcp__peer__*", "--json"))
+        return self._callers[-1]
+
+    def close(self) -> None:
+        self.model.close()
+        for one in self._callers:
+            one.kill()
+            one.communicate()
 
     def breaker(self, server: str = "peer") -> dict[str, Any]:
         found = self.argus.get("/api/breakers")["breakers"]
@@ -65,17 +78,17 @@ class Desk:
 def desk(argus: Argus) -> Iterator[Desk]:
     made = Desk(argus)
     yield made
-    made.model.close()
+    made.close()
 
 
 @pytest.mark.req("INFRA-03.1")
 def test_a_question_is_answered_by_the_tools_of_a_server(desk: Desk) -> None:
     desk.up()
-    asked = desk.ask(ADD, "--model", "haiku")
+    asked = desk.ask(ADD.replace("peer", "real"), "--model", "haiku", tools="mcp__real__add")
     assert asked.code == 0, asked
     answer = asked.json
     assert "5" in answer["text"]
-    assert answer["servers"] == [{"name": "peer", "state": "answered", "reason": ""}]
+    assert answer["servers"] == [{"name": "real", "state": "answered", "reason": ""}]
     assert answer["turns"] == 2
     assert answer["structured"] is None
     schema = {"type": "object", "properties": {"sum": {"type": "integer"}}, "required": ["sum"]}
@@ -83,7 +96,7 @@ def test_a_question_is_answered_by_the_tools_of_a_server(desk: Desk) -> None:
     assert (structured.code, structured.json["structured"]) == (0, {"sum": 5})
     # A model that will not keep to the form: said, and nobody's breaker.
     refused = desk.argus.rest(
-        "POST", "/api/bridge/query", {"prompt": "say what you like", "tools": ["mcp__peer__add"], "schema": schema}
+        "POST", "/api/ask", {"prompt": "say what you like", "tools": ["mcp__peer__add"], "schema": schema}
     )
     assert (refused.status, refused.error["code"], refused.error["details"]["cause"]) == (503, "MCP_FAILED", "output")
     assert refused.error["details"]["answer"] == "nothing was wanted"
@@ -110,25 +123,28 @@ def test_after_three_failures_a_server_rests_and_one_question_finds_out_whether_
 
 
 def test_what_the_models_service_refuses_is_charged_to_no_server(desk: Desk) -> None:
-    desk.up()
-    for refusal, cause in ((LIMIT, "limit"), (NO_MODEL, "model"), (LIMIT, "limit")):
+    desk.up(failures=1)
+    for refusal, cause in ((LIMIT, "limit"), (NO_MODEL, "model")):
         desk.model.refuses = refusal
         failed = desk.ask(ADD)
         assert (failed.error["code"], failed.error["details"]["cause"]) == ("MCP_FAILED", cause)
     assert desk.breaker()["failures"] == 0
     desk.model.refuses = None
     assert desk.ask(ADD).code == 0
+    told = [one.data for one in desk.argus.journal("query_failed", "query_answered")]
+    assert [one.get("cause") for one in told] == ["limit", "model", None]
+    assert told[-1]["servers"] == {"peer": "answered"}
 
 
 def test_only_the_server_that_failed_is_charged(desk: Desk) -> None:
     desk.up()
     failed = desk.argus.rest(
         "POST",
-        "/api/bridge/query",
-        {"prompt": "use mcp__peer__hang {}", "tools": ["mcp__peer__*", "mcp__other__add"], "timeout": "8s"},
+        "/api/ask",
+        {"prompt": "use mcp__peer__hang {}", "tools": ["mcp__peer__*", "mcp__other__add"], "timeout": "10s"},
     )
     assert failed.error["details"]["cause"] == "server"
-    assert failed.error["details"]["reason"] == "it did not answer a call within 8 s"
+    assert failed.error["details"]["reason"] == "it did not answer a call within 10 s"
     assert (desk.breaker()["failures"], desk.breaker("other")["failures"]) == (1, 0)
     died = desk.ask(DIE)
     assert died.error["details"]["server"] == "peer"
@@ -139,13 +155,13 @@ def test_only_the_server_that_failed_is_charged(desk: Desk) -> None:
 def test_two_are_asked_at_once_and_a_killed_caller_gives_its_place_back(desk: Desk) -> None:
     desk.up()
     desk.model.think()
-    first, second = (desk.argus.background("ask", ADD, "--tools", "mcp__peer__*") for _ in range(2))
+    first, second = (desk.begin(ADD) for _ in range(2))
     eventually(lambda: len(desk.model.asked) == 2, "both are asked")
-    late = desk.argus.rest("POST", "/api/bridge/query", {"prompt": ADD, "tools": ["mcp__peer__*"], "timeout": "1s"})
+    late = desk.argus.rest("POST", "/api/ask", {"prompt": ADD, "tools": ["mcp__peer__*"], "timeout": "1s"})
     assert (late.error["code"], late.error["details"]["cause"]) == ("MCP_FAILED", "busy")
     assert late.error["details"]["waitedSeconds"] >= 1
     assert len(desk.model.asked) == 2
-    third = desk.argus.background("ask", ADD, "--tools", "mcp__peer__*", "--json")
+    third = desk.begin(ADD)
     first.kill()
     eventually(lambda: len(desk.model.asked) == 3, "the third has its place")
     assert len(_asking(desk)) == 2, "what the killed one asked has ended"
@@ -157,11 +173,11 @@ def test_two_are_asked_at_once_and_a_killed_caller_gives_its_place_back(desk: De
 
 
 def test_a_killed_argus_leaves_nothing_behind(desk: Desk) -> None:
-    pid = int(desk.up() or desk.argus.find()["pid"])  # type: ignore[index, func-returns-value]
-    desk.argus.background("ask", "use mcp__peer__hang {}", "--tools", "mcp__peer__*")
+    desk.up()
+    desk.begin("use mcp__peer__hang {}")
     eventually(lambda: desk.model.asked and desk.started, "it is asked")
     started = eventually(lambda: len(found := _asking(desk)) == 1 and found, "it runs")[0].children(recursive=True)
-    os.kill(pid, signal.SIGKILL)
+    desk.argus.kill()
     eventually(lambda: not _asking(desk), "the program has ended")
     eventually(lambda: not any(one.is_running() for one in started), "and all that it started")
 
@@ -176,8 +192,6 @@ def test_agents_ask_by_mcp_and_bad_questions_are_answered_with_what_to_do(desk: 
         async with Client(parameters) as client:
             return dict((await client.call_tool("argus_query_mcp", arguments)).structured_content or {})
 
-    import asyncio
-
     told = asyncio.run(ask(prompt=ADD, tools=["mcp__peer__add"]))
     assert told["data"]["servers"][0]["state"] == "answered", told
     schema = {"type": "strange"}
@@ -188,7 +202,7 @@ def test_agents_ask_by_mcp_and_bad_questions_are_answered_with_what_to_do(desk: 
         ({"tools": ["mcp__peer__add"], "maxTurns": 0}, "INVALID_REQUEST", "maxTurns"),
         ({"tools": ["mcp__nobody__add"]}, "NOT_FOUND", "nobody"),
     ):
-        refused = desk.argus.rest("POST", "/api/bridge/query", {"prompt": "x", **arguments})
+        refused = desk.argus.rest("POST", "/api/ask", {"prompt": "x", **arguments})
         assert refused.error["code"] == code, refused
         assert words in refused.error["message"]
     assert desk.ask(ADD, "--schema", "{").code == 2

@@ -11,6 +11,8 @@ from argus.host.mcp_seam import Reach
 _OF_THE_SHELL = frozenset({"PWD", "OLDPWD", "SHLVL", "_", "COLUMNS", "LINES", "TMUX", "TMUX_PANE", "WINDOWID"})
 """What tells one terminal of the same person from another: callers that differ in nothing else share a session."""
 
+_THERE = ("/bin/sh", "-c", 'cd -- "$1" && shift && exec "$@"', "sh")
+
 
 @dataclass(frozen=True, slots=True)
 class Definition:
@@ -40,13 +42,10 @@ class Definition:
         given = own if self.for_all else {name: one for name, one in environ.items() if name not in _OF_THE_SHELL}
         return Reach(self.command, self.folder, {**given, **self.environ})
 
-    def as_others_write_it(self) -> dict[str, Any]:
-        """As one server of a `.mcp.json`."""
+    def as_others_write_it(self, folder: str) -> dict[str, Any]:
+        """As one server of a `.mcp.json`, for a program that runs in that folder: such a file cannot name another."""
         if self.url:
             return {"type": "http", "url": self.url, "headers": dict(self.headers)}
-        return {
-            "type": "stdio",
-            "command": self.command[0],
-            "args": list(self.command[1:]),
-            "env": dict(self.environ),
-        }
+        is_there = not self.folder or self.folder == folder
+        command = self.command if is_there else (*_THERE, self.folder, *self.command)
+        return {"type": "stdio", "command": command[0], "args": list(command[1:]), "env": dict(self.environ)}

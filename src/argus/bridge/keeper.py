@@ -1,34 +1,27 @@
-"""The bridge as others see it: which MCP servers there are, what they can do, and calls to them."""
+"""The bridge as others see it: which MCP servers there are, what they can do, calls to them and queries with them."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from argus.bridge import settings
+from argus.bridge import naming, settings
 from argus.bridge.calling import Called, Calling, listed
 from argus.bridge.circuits import Circuits
 from argus.bridge.definition import Definition
 from argus.bridge.definitions import Definitions, Found
 from argus.bridge.pool import Pool
+from argus.bridge.querying import Answer, Query, Querying
+from argus.bridge.whence import Whence
 from argus.core.breaker import State, retry_in
 from argus.core.errors import ArgusError, Code
+from argus.core.events import Draft
 from argus.host import programs
 from argus.host.mcp_seam import Reach, Tool
 
 _NAMED = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Whence:
-    """Where the caller works, and its environment."""
-
-    folder: str
-    environ: Mapping[str, str]
-    within: str | None = None
-    """It may not leave this folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +43,18 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What the bridge is made of. `query` shares `definitions` and `circuits`."""
+    """What the bridge is made of. Calls and queries share `definitions` and `circuits`."""
 
     definitions: Definitions
     circuits: Circuits
     pool: Pool
     calling: Calling
+    querying: Querying
     now: Callable[[], float]
     environ: Mapping[str, str]
     """Ours."""
+    tell: Callable[[Draft], Awaitable[None]]
+    """For the record."""
 
 
 class Bridge:
@@ -86,6 +82,25 @@ class Bridge:
             )
         finally:
             self._under_way -= 1
+
+    async def query(self, query: Query) -> Answer:
+        """Through a model. What it cost, and what came of it, is recorded; what was asked is not."""
+        try:
+            answer = await self._parts.querying.query(query)
+        except ArgusError as error:
+            if error.code is Code.MCP_FAILED:
+                failed = {
+                    "by": query.by,
+                    "code": error.code.value,
+                    "cause": error.details["cause"],
+                    "why": error.message,
+                }
+                await self._parts.tell(Draft("bridge", "query_failed", ",".join(naming.servers(query.tools)), failed))
+            raise
+        servers = {one.name: one.state.value for one in answer.standings}
+        done = {"by": query.by, "servers": servers, "costUsd": answer.cost, "seconds": round(answer.seconds, 2)}
+        await self._parts.tell(Draft("bridge", "query_answered", ",".join(servers), done))
+        return answer
 
     async def tools(self, whence: Whence, server: str, timeout: float | None = None) -> list[Tool]:
         """Of one server, which is started for it."""
@@ -117,12 +132,13 @@ class Bridge:
         self._settings = configured
         self._parts.definitions.configure(configured, file)
         self._parts.circuits.configure(configured)
+        self._parts.querying.configure(configured)
         # What was changed is taken up by the next call; the others begin again soon enough.
         self._parts.pool.close_idle()
 
     @property
     def is_idle(self) -> bool:
-        return not self._under_way and self._parts.pool.is_empty
+        return not self._under_way and self._parts.pool.is_empty and self._parts.querying.is_idle
 
     async def run(self) -> None:
         await self._parts.pool.run()

@@ -6,16 +6,18 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from argus.bridge import naming, schemas
+from argus.bridge.circuits import Circuits
 from argus.bridge.definition import Definition
 from argus.bridge.judging import Cause, End, Judged, Standing, failure, judge
 from argus.bridge.reading import Heard
 from argus.bridge.settings import Bridge as Settings
 from argus.bridge.slots import Slots
+from argus.bridge.whence import Whence
 from argus.core.breaker import Pass
-from argus.core.circuit import Circuit, Verdict
+from argus.core.circuit import Verdict
 from argus.core.errors import ArgusError, Code
 from argus.host.launching import NONCE
 from argus.host.piped import PAPER, CannotStart, Piped, Pipes, TooLong
@@ -30,11 +32,7 @@ _START = 30.0
 _REST = 1.0
 """Seconds in which what an ended program has still said is read."""
 
-Known = Callable[[str, Mapping[str, str]], Awaitable[Mapping[str, Definition]]]
-
-
-class Circuits(Protocol):
-    def of(self, server: str) -> Circuit: ...
+Known = Callable[[Whence], Awaitable[Mapping[str, Definition]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +41,8 @@ class Query:
     tools: tuple[str, ...]
     model: str
     max_turns: int
-    folder: str
-    environ: Mapping[str, str]
+    whence: Whence
+    by: str
     timeout: float | None = None
     """Seconds for all of it; None: as is set."""
     schema: Mapping[str, Any] | None = None
@@ -100,7 +98,8 @@ class Querying:
         servers = naming.servers(query.tools)
         # Before anything else, and before a place is waited for: who is refused is to know it at once.
         for server in servers:
-            self._circuits.of(server).check()
+            if circuit := self._circuits.held(server):
+                circuit.check()
         clock = _Clock(query.timeout or self._settings.timeout)
         misfit = await asyncio.to_thread(schemas.checker, query.schema) if query.schema is not None else None
         try:
@@ -129,7 +128,7 @@ class Querying:
     async def _ask(
         self, query: Query, servers: tuple[str, ...], clock: _Clock, misfit: Callable[[Any], str] | None
     ) -> tuple[Heard, Judged]:
-        known = await self._known(query.folder, query.environ)
+        known = await self._known(query.whence)
         definitions = {name: known[name] for name in servers if name in known}
         for one in definitions.values():
             if one.problem:
@@ -166,12 +165,13 @@ class Querying:
         clock: _Clock,
         heard: Heard,
     ) -> End:
-        given = {"mcpServers": {name: one.as_others_write_it() for name, one in definitions.items()}}
+        folder, environ = query.whence.folder, query.whence.environ
+        given = {"mcpServers": {name: one.as_others_write_it(folder) for name, one in definitions.items()}}
         try:
             program = self._pipes.start(
                 command(self._settings.program, query, is_whole=set(definitions) == set(servers)),
-                folder=query.folder,
-                environ=environment(query.environ, clock.left),
+                folder=folder,
+                environ=environment(environ, clock.left),
                 paper=json.dumps(given).encode(),
             )
         except CannotStart as error:

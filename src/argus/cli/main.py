@@ -180,7 +180,15 @@ def _option(field: dict[str, Any]) -> click.Option:
         return click.Option([switch, name], is_flag=True, default=None, help=field["help"])
     words = [*([field["short"]] if "short" in field else []), f"--{word}", name]
     required = field["required"] and "cli" not in field
+    if field["type"] == "array":
+        return click.Option(
+            words, required=required, type=_List(), help=field["help"], multiple=True, callback=_gathered
+        )
     return click.Option(words, required=required, type=_type(field), help=field["help"])
+
+
+def _gathered(context: click.Context, param: click.Parameter, value: tuple[list[str], ...]) -> list[str] | None:
+    return [word for words in value for word in words] or None
 
 
 def _dashed(name: str) -> str:
@@ -195,8 +203,17 @@ def _type(field: dict[str, Any]) -> Any:
     if field["choices"]:
         return click.Choice(field["choices"])
     path = _Path("FILE" if field["name"].lower().endswith("file") else "DIR")
-    known = {"integer": int, "number": float, "boolean": bool, "path": path, "object": _Object()}
+    known = {"integer": int, "number": float, "boolean": bool, "path": path, "object": _Object(), "array": _List()}
     return known.get(field["type"], str)
+
+
+class _List(click.ParamType[list[str]]):
+    """Words, with commas or spaces between them; and the option can be given again."""
+
+    name = "WORDS"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[str]:
+        return str(value).replace(",", " ").split()
 
 
 class _Object(click.ParamType[dict[str, Any]]):

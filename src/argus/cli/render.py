@@ -37,7 +37,7 @@ def _of_others(verb: str) -> Callable[[Any], Shown] | None:
         from argus.cli import render_environments
 
         return render_environments.TEXTS.get(verb)
-    if verb == "call" or verb.startswith("bridge "):
+    if verb in ("ask", "call") or verb.startswith("bridge "):
         from argus.cli import render_bridge
 
         return render_bridge.TEXTS.get(verb)

@@ -19,6 +19,19 @@ def _call(answer: dict[str, Any]) -> Shown:
     return Shown("\n".join(shown), 1 if answer["isError"] else 0)
 
 
+def _ask(answer: dict[str, Any]) -> Shown:
+    """What was answered, and nothing else, but for servers that failed on the way."""
+    structured = answer["structured"]
+    text = answer["text"] if structured is None else json.dumps(structured, indent=2, ensure_ascii=False)
+    lines = [clean(line) for line in text.split("\n")]
+    lines += [f"({clean(one['name'])} {one['state']}: {clean(one['reason'])})" for one in _failed(answer)]
+    return Shown("\n".join(lines))
+
+
+def _failed(answer: dict[str, Any]) -> list[dict[str, Any]]:
+    return [one for one in answer["servers"] if one["state"] in ("failed", "absent")]
+
+
 def _part(one: dict[str, Any]) -> str:
     if one.get("type") == "text":
         return "\n".join(clean(line) for line in str(one.get("text", "")).split("\n"))
@@ -69,6 +82,7 @@ def _tools(answer: dict[str, Any]) -> Shown:
 
 
 TEXTS: dict[str, Callable[[Any], Shown]] = {
+    "ask": _ask,
     "call": _call,
     "bridge servers": _servers,
     "bridge server": _server,

@@ -8,7 +8,8 @@ from typing import Any
 
 from pydantic import Field
 
-from argus.bridge.keeper import Seen, Whence
+from argus.bridge.keeper import Seen
+from argus.bridge.whence import Whence
 from argus.core.breaker import State
 from argus.core.errors import ArgusError, Code
 from argus.ops.caller import Role, Scope

@@ -11,15 +11,15 @@ from argus.bridge.naming import MOST
 from argus.bridge.querying import Query
 from argus.core.errors import Code
 from argus.ops.caller import Scope
+from argus.ops.calls import FolderAsk, whence
 from argus.ops.house import House
 from argus.ops.operation import Answer, operation
-from argus.ops.placing import Placed, place
 from argus.schema import PositiveDuration
 
 _LONGEST = 500_000
 
 
-class QueryAsk(Placed):
+class QueryAsk(FolderAsk):
     prompt: str = Field(min_length=1, max_length=_LONGEST, description="What is asked")
     tools: list[str] = Field(
         min_length=1,
@@ -56,13 +56,14 @@ class QueryAnswer(Answer):
 
 @operation(
     "bridge.query",
-    "POST /api/bridge/query",
+    "POST /api/ask",
     verb="ask",
     places=("prompt",),
     tool="argus_query_mcp",
     scope=Scope.ENVIRONMENT,
+    destructive=True,
     ends_with_caller=True,
-    errors=(Code.MCP_FAILED, Code.CIRCUIT_OPEN, Code.NOT_FOUND, Code.CONFIG_INVALID),
+    errors=(Code.MCP_FAILED, Code.CIRCUIT_OPEN, Code.NOT_FOUND, Code.CONFIG_INVALID, Code.FORBIDDEN),
 )
 async def query(house: House, ask: QueryAsk) -> QueryAnswer:
     """Asks a model a question that it answers with the tools of other MCP servers, and nothing else.
@@ -73,19 +74,17 @@ async def query(house: House, ask: QueryAsk) -> QueryAnswer:
     CIRCUIT_OPEN says when again, do not loop against it. MCP_FAILED says in details.cause whose fault it was: server,
     model, limit, turns, output, timeout, program or busy.
     """
-    where = place(house, ask)
     answer = await house.bridge.query(
         Query(
             prompt=ask.prompt,
             tools=tuple(ask.tools),
             model=ask.model,
             max_turns=ask.max_turns,
-            folder=where.folder,
-            environ=where.environ,
+            whence=whence(house, ask),
+            by=house.by,
             timeout=ask.timeout,
             schema=ask.structure,
-        ),
-        house.by,
+        )
     )
     return QueryAnswer(
         text=house.clean(answer.text),
