@@ -20,6 +20,7 @@ from tests.docker_engine import IMAGE, Engine
 from argus.core.circuit import Circuit
 from argus.core.clock import SystemClock
 from argus.core.errors import ArgusError, Code
+from argus.environments.labels import RUN
 from argus.environments.testing import real
 from argus.environments.testing.results import SuiteResult
 from argus.environments.testing.running import Plan, run_suite_file
@@ -57,10 +58,13 @@ async def machine(engine: Engine) -> AsyncIterator[tuple[MachineHost, Dock]]:
         host.close()
 
 
-async def started(dock: Dock, name: str, image: str = IMAGE, *command: str, mounted: Path | None = None) -> str:
+async def started(
+    dock: Dock, name: str, image: str = IMAGE, *command: str, mounted: Path | None = None, run: str = "r1"
+) -> str:
     words = command or ("sh", "-c", _LIVES)
     mounts = (Mount(str(mounted), "/mounted"),) if mounted else ()
-    id = await dock.make(Making(name, image, command=words, network="none", mounts=mounts), timeout=ENOUGH)
+    making = Making(name, image, labels={RUN: run}, command=words, network="none", mounts=mounts)
+    id = await dock.make(making, timeout=ENOUGH)
     await dock.start(id, timeout=ENOUGH)
     while command == () and not await dock.logs(id, timeout=ENOUGH):  # noqa: ASYNC110 - nothing tells of it
         await asyncio.sleep(0.05)
@@ -70,7 +74,7 @@ async def started(dock: Dock, name: str, image: str = IMAGE, *command: str, moun
 async def played(host: MachineHost, dock: Dock, folder: Path, cases: list[dict[str, Any]], **names: str) -> SuiteResult:
     file = folder / "t.yaml"
     file.write_text(yaml.safe_dump({"name": "x", "cases": [{"name": str(n), **one} for n, one in enumerate(cases)]}))
-    world = real.world(host, dock, Shell(str(folder), dict(os.environ)), base_url=None, names=names)
+    world = real.world(host, dock, Shell(str(folder), dict(os.environ)), base_url=None, names=names, run="r1")
     numbers = itertools.count()
     return await run_suite_file(file, Plan("s"), world, Given(), clock=SystemClock(), new_id=lambda: str(next(numbers)))
 
@@ -121,12 +125,35 @@ async def test_steps_in_a_container(docker: Engine, tmp_path: Path):
         with socket.socket(socket.AF_UNIX) as bound:
             bound.bind(str(tmp_path / "socket"))
         (tmp_path / "socket").chmod(0o755)
-        id = await started(dock, "argus-cases", mounted=tmp_path)
-        result = await played(host, dock, tmp_path, [*GOOD, *(one for one, _ in BAD)], app=id)
+        await started(dock, "argus-cases", mounted=tmp_path)
+        result = await played(host, dock, tmp_path, [*GOOD, *(one for one, _ in BAD)], app="argus-cases")
         assert [[str(wrong) for wrong in one.failures] for one in result.cases[: len(GOOD)]] == [[]] * len(GOOD)
         for (_, words), one in zip(BAD, result.cases[len(GOOD) :], strict=True):
             assert words in str(one.failures[0])
         assert result.cases[len(GOOD) + 2].failures[0].code == "CONTAINER_NOT_FOUND"
+
+
+async def test_no_step_reaches_a_container_of_another_environment_or_of_a_stranger(docker: Engine, tmp_path: Path):
+    """Neither by naming it, nor where it has taken the name of one that is gone."""
+    async with machine(docker) as (host, dock):
+        await started(dock, "argus-cases")
+        await started(dock, "argus-other", run="r2")
+        steps: dict[str, dict[str, Any]] = {
+            "exec": {"command": "true"}, "file": {"path": "/etc/passwd"}, "process": {"name": "sleep"},
+            "port": {"port": 8080},
+        }  # fmt: skip
+        cases = [
+            {step: {**said, "container": name}} for name in ("argus-other", "taken") for step, said in steps.items()
+        ]
+        names = {"app": "argus-cases", "taken": "argus-other"}
+        result = await played(host, dock, tmp_path, cases[:4], app="argus-cases")
+        taken = await played(host, dock, tmp_path, cases[4:], **names)
+        for one in (*result.cases, *taken.cases):
+            assert [wrong.code for wrong in one.failures] == ["CONTAINER_NOT_FOUND"], one
+        wrong = result.cases[0].failures[0]
+        assert (wrong.expected, wrong.actual) == (["app", "argus-cases"], "argus-other")
+        assert "app, argus-cases" in wrong.message
+        assert "another has its name" in taken.cases[0].failures[0].message
 
 
 async def test_an_image_without_any_program_can_be_looked_at_too(docker: Engine, tmp_path: Path):

@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
+import pytest
 from tests.unit.environments.rig import load
 
 from argus.environments.e2e import loading
-from argus.environments.testing import real
+from argus.environments.testing import bounds, real
 
 FILE = """
 project: {name: shop}
@@ -40,3 +41,21 @@ def test_containers_are_called_by_their_service_or_their_own_name_and_the_first_
         "mail": "mail-r1",
     }
     assert next(iter(found)) == "web"
+
+
+@pytest.mark.parametrize("file", ["project/a.yaml", "project/deep/a.py::test_x", "project/../project/a.yaml"])
+def test_a_suites_file_is_in_the_project(tmp_path: Path, file: str):
+    assert bounds.stray(str(tmp_path / file), [str(tmp_path / "project")]) is None
+
+
+@pytest.mark.parametrize("file", ["/etc/passwd", "../project2/a.yaml", "../a.py::test_x", "link/a.yaml", "link.yaml"])
+def test_a_suites_file_outside_of_the_project_is_refused_also_behind_a_link(tmp_path: Path, file: str):
+    project, other = tmp_path / "project", tmp_path / "project2"
+    project.mkdir()
+    other.mkdir()
+    (project / "link").symlink_to(other)
+    (project / "link.yaml").symlink_to(other / "a.yaml")
+    found = bounds.stray(str(project / file), [str(project)])
+    assert found is not None
+    assert found.code == "CONFIG_INVALID"
+    assert "outside of the project" in found.message

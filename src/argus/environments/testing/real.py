@@ -8,8 +8,9 @@ import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from argus.core.errors import ArgusError
+from argus.core.errors import ArgusError, Code
 from argus.environments.e2e.environment import Service
+from argus.environments.labels import RUN
 from argus.environments.testing.world import FileSeen, Host, Running, World
 from argus.environments.tools import Shell
 from argus.environments.waiting import reached
@@ -33,13 +34,15 @@ def world(
     base_url: str | None,
     health_urls: tuple[str, ...] = (),
     names: Mapping[str, str] | None = None,
+    run: str = "",
 ) -> World:
-    """`names`: what test files may call the containers, and what they are called, the first service's first."""
+    """`names`: what test files may call the containers, and what they are called, the first service's first.
+    `run`: what they belong to, as their labels say it."""
     return World(
         web=host.web,
         machine=Machine(host.commands, shell),
         connect=host.tcp,
-        container=lambda name: Inside(dock, name),
+        container=lambda name: Inside(dock, name, run),
         matching=Matcher,
         base_url=base_url,
         health_urls=health_urls,
@@ -91,35 +94,47 @@ def _text(path: str) -> str:
 class Inside:
     dock: Dock
     name: str
+    of: str
+    """The run that it belongs to."""
 
     async def run(self, argv: Sequence[str], *, timeout: float) -> Executed:
-        return await self.dock.execute(self.name, argv, timeout=timeout)
+        return await self.dock.execute(await self._id(), argv, timeout=timeout)
 
     async def file(self, path: str, most: int) -> FileSeen | None:
-        found = await self.dock.file(self.name, path, most, timeout=LOOK)
-        return None if found is None else FileSeen(found, _names(await self._passwd(), found.uid))
+        id = await self._id()
+        found = await self.dock.file(id, path, most, timeout=LOOK)
+        return None if found is None else FileSeen(found, _names(await self._passwd(id), found.uid))
 
     async def processes(self) -> list[Running]:
         """The engine tells numbers, which its machine would call otherwise than the container does."""
-        found = await self.dock.processes(self.name, timeout=LOOK)
-        passwd = await self._passwd() if found else ""
+        id = await self._id()
+        found = await self.dock.processes(id, timeout=LOOK)
+        passwd = await self._passwd(id) if found else ""
         return [Running(_names(passwd, one.user), one.command) for one in found]
 
-    async def _passwd(self) -> str:
-        found = await self.dock.file(self.name, "/etc/passwd", _PASSWD, timeout=LOOK)
+    async def _id(self) -> str:
+        """A name is whoever's has it now: where the own container is gone, a stranger's may."""
+        made = await self.dock.container(self.name, timeout=LOOK)
+        if made is None:
+            raise missing(self.name)
+        if made.labels.get(RUN) != self.of:
+            message = f"the container {self.name} of this environment is gone, and another has its name"
+            raise ArgusError(Code.CONTAINER_NOT_FOUND, message, container=self.name)
+        return made.id
+
+    async def _passwd(self, id: str) -> str:
+        found = await self.dock.file(id, "/etc/passwd", _PASSWD, timeout=LOOK)
         return found.content.decode("utf-8", "replace") if found else ""
 
     async def listening(self) -> frozenset[int] | str:
         """From the kernel's table of one of its processes, where that is on this machine; and else by a command."""
-        made = await self.dock.container(self.name, timeout=LOOK)
-        if made is None:
-            raise missing(self.name)
-        for one in (await self.dock.processes(self.name, timeout=LOOK))[:3]:
-            ports = await asyncio.to_thread(netspace.of_container, one.pid, made.id)
+        id = await self._id()
+        for one in (await self.dock.processes(id, timeout=LOOK))[:3]:
+            ports = await asyncio.to_thread(netspace.of_container, one.pid, id)
             if ports is not None:
                 return ports
         try:
-            ran = await self.dock.execute(self.name, ("cat", "/proc/net/tcp", "/proc/net/tcp6"), timeout=LOOK)
+            ran = await self.dock.execute(id, ("cat", "/proc/net/tcp", "/proc/net/tcp6"), timeout=LOOK)
         except (ArgusError, EngineRefused) as error:
             return f"its ports cannot be seen: {error}"
         # One of the two may be missing, where there is no IPv6.

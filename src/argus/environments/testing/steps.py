@@ -25,7 +25,15 @@ async def act(case: Case, world: World, search: Search) -> tuple[Seen, list[Fail
         raise Failed(Failure(clean(failed.detail))) from None
     except (ArgusError, EngineRefused) as error:
         known = in_words(error)
-        raise Failed(Failure(clean(known.message), code=known.code.value)) from None
+        raise Failed(_failure(known)) from None
+
+
+def _failure(error: ArgusError) -> Failure:
+    """With the containers that there are, where one is asked for that is not."""
+    known = error.details.get("known")
+    if known is None:
+        return Failure(clean(error.message), code=error.code.value)
+    return Failure(clean(error.message), "container", known, error.details.get("container"), error.code.value)
 
 
 async def _act(case: Case, world: World, search: Search) -> tuple[Seen, list[Failure]]:

@@ -16,7 +16,7 @@ from argus.environments.announcing import Tell
 from argus.environments.e2e.environment import Environment
 from argus.environments.e2e.suites import Suite
 from argus.environments.runs import Run, State
-from argus.environments.testing import real, surroundings
+from argus.environments.testing import bounds, real, surroundings
 from argus.environments.testing.conducting import AT_ONCE, Conductor
 from argus.environments.testing.lookout import Lookout
 from argus.environments.testing.outcome import Guard
@@ -108,6 +108,9 @@ class Trials:
 
     async def _one(self, suite: Suite, told: Callable[[Progress], None]) -> SuiteResult:
         file = surroundings.path(self.environment, suite.file)
+        stray = await asyncio.to_thread(bounds.stray, file, self._own_folders())
+        if stray is not None:
+            return SuiteResult(suite.id, suite.name, Verdict.FAILED, 0.0, error=stray)
         if suite.runner == "yaml":
             return await self._yaml(suite, file, told)
         tests = self.environment.config.tests
@@ -127,6 +130,11 @@ class Trials:
             said=lambda line: self.teller.suite_output(suite, line),
             again=lambda attempt, delay: self.teller.suite_retried(suite, attempt, delay),
         )
+
+    def _own_folders(self) -> tuple[str, ...]:
+        """An agent may have its e2e.yaml deep in its project, and the tests beside."""
+        within = (self.asked.within,) if self.asked.within else ()
+        return (str(self.environment.folder), self.asked.project_path, *within)
 
     async def _yaml(self, suite: Suite, file: str | None, told: Callable[[Progress], None]) -> SuiteResult:
         if file is None:
@@ -169,6 +177,7 @@ class Trials:
             base_url=self.environment.base_url,
             health_urls=real.health_urls(services, self.tools.published(self.asked.shell)),
             names=real.names(services, tuple(self.environment.mocks), containers),
+            run=self.run.id if self.run else "",
         )
 
 

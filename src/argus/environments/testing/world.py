@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from argus.core.errors import ArgusError, Code
 from argus.host.commands import Commands, Printed
 from argus.host.engine.resources import Executed, FileFound
 from argus.host.web import Call, Reply
@@ -102,7 +103,7 @@ class World:
     machine: Place
     connect: Connect
     container: Callable[[str], Container]
-    """By its name or id at the engine."""
+    """By its name at the engine; of this environment alone, and nobody else's of the same name."""
     matching: Callable[[], Matching]
     base_url: str | None = None
     health_urls: tuple[str, ...] = ()
@@ -117,7 +118,14 @@ class World:
         return self.machine if found is None else found
 
     def named(self, name: str | None) -> Container | None:
+        """Raises CONTAINER_NOT_FOUND: a test belongs to its environment, and has no business in other containers."""
         if name is None:
             first = next(iter(self.names.values()), None)
             return self.container(first) if first is not None else None
-        return self.container(self.names.get(name, name))
+        found = self.names.get(name, name if name in self.names.values() else None)
+        if found is None:
+            known = sorted({*self.names, *self.names.values()})
+            there = f"it has {', '.join(known)}" if known else "it has none"
+            message = f"there is no container {name!r} in this environment: {there}"
+            raise ArgusError(Code.CONTAINER_NOT_FOUND, message, container=name, known=known)
+        return self.container(found)
