@@ -272,9 +272,13 @@ class Environments:
         """Of a run's containers, begun since then by the wall clock."""
         return self._guardian.restarts(run_id, since)
 
-    def given_up(self, run_id: str) -> list[ArgusError]:
-        """CONTAINER_RESTART_EXHAUSTED of each container of a run that the guardian gave up."""
+    def problems(self, run_id: str) -> list[ArgusError]:
+        """Of each container of a run that is not well: given up, not to be restarted, or not back yet."""
         return self._guardian.problems(run_id)
+
+    async def settled(self, run_id: str) -> None:
+        """Returns when no container of a run is being restarted any more, within the limits of its restarts."""
+        await self._guardian.settled(run_id)
 
     def turnstile(self, run_id: str) -> Turnstile:
         return self._guardian.turnstile(run_id)

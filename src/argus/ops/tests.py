@@ -79,12 +79,12 @@ class RunView(Answer):
     duration: float = Field(description="Milliseconds")
     suites: list[SuiteView]
     restarts: list[dict[str, Any]] = Field(description="Of containers, while it ran")
-    problems: list[ProblemView] = Field(description="Containers that are not restarted any more: the run has failed")
+    problems: list[ProblemView] = Field(description="Containers that are not well at the end: the run has failed")
     warnings: list[str]
 
 
 def _view(house: House, outcome: Outcome) -> RunView:
-    problems = [problem_view(house, one) for one in outcome.given_up]
+    problems = [problem_view(house, one) for one in outcome.problems]
     return RunView.model_validate({**house.clean_value(outcome.public()), "problems": problems})
 
 

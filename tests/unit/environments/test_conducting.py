@@ -30,8 +30,16 @@ class Guard:
         self.since = since
         return self.restarted
 
-    def given_up(self, run_id: str) -> list[ArgusError]:
+    unwell: float = 0.0
+    """Until then something is being restarted; it is well after that, or `gone`."""
+
+    def problems(self, run_id: str) -> list[ArgusError]:
+        if asyncio.get_running_loop().time() < self.unwell:
+            return [ArgusError(Code.CONTAINER_CRASH, "api")]
         return self.gone
+
+    async def settled(self, run_id: str) -> None:
+        await asyncio.sleep(max(0.0, self.unwell - asyncio.get_running_loop().time()))
 
 
 class Stage:
@@ -211,7 +219,7 @@ def test_containers_that_were_restarted_are_in_the_result_and_one_given_up_fails
     stage = Stage("one")
     stage.guard.gone = [ArgusError(Code.CONTAINER_RESTART_EXHAUSTED, "api")]
     done = stage.run()
-    assert (done.status, done.given_up[0].code) == (Verdict.FAILED, Code.CONTAINER_RESTART_EXHAUSTED)
+    assert (done.status, done.problems[0].code) == (Verdict.FAILED, Code.CONTAINER_RESTART_EXHAUSTED)
     assert stage.guard.since == 1_800_000_000.0
 
 
@@ -231,3 +239,20 @@ def test_of_a_thousand_cases_each_is_on_record_and_the_rest_is_shown():
     assert stage.run().totals["passed"] == 1500
     recorded = [type for type, _ in stage.events if type == "case_ended"]
     assert (len(recorded), stage.shown.count("case_ended")) == (1000, 500)
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_a_run_ends_when_it_is_known_what_became_of_a_restart_under_way(gone: bool):
+    stage = Stage("one", cases="a")
+    stage.guard.unwell = 30.0
+    stage.guard.gone = [ArgusError(Code.CONTAINER_RESTART_EXHAUSTED, "api")] if gone else []
+    done = stage.run()
+    assert (done.status.value, round(done.seconds)) == ("failed" if gone else "passed", 30)
+
+
+def test_a_run_whose_time_is_over_does_not_pass_over_a_restart_under_way():
+    stage = Stage("one", cases="a")
+    stage.guard.unwell = 30.0
+    done = stage.run(timeout=10.0)
+    assert (done.status, round(done.seconds)) == (Verdict.FAILED, 10)
+    assert [one.code for one in done.problems] == [Code.CONTAINER_CRASH]

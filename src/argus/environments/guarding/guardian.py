@@ -12,7 +12,7 @@ from argus.core.errors import ArgusError
 from argus.environments.announcing import Tell
 from argus.environments.blueprint import Blueprint
 from argus.environments.book import Book
-from argus.environments.guarding import asking, reports
+from argus.environments.guarding import asking, reports, settling
 from argus.environments.guarding.diagnosing import Diagnoser
 from argus.environments.guarding.model import Charge, Restart, Settings, State
 from argus.environments.guarding.peaks import Peaks
@@ -130,10 +130,15 @@ class Guardian:
         return sorted(found, key=lambda one: one.at)
 
     def problems(self, run: str) -> list[ArgusError]:
-        """CONTAINER_RESTART_EXHAUSTED, with its history, of each container that was given up."""
+        """Of each container that is not well: CONTAINER_RESTART_EXHAUSTED, with its history, where it was given up."""
         post = self._posts.get(run)
-        given_up = [one.charge for one in post.wards.values() if one.charge.state is State.EXHAUSTED] if post else []
-        return [found for one in given_up if (found := reports.problem(one)) is not None]
+        return settling.problems(post) if post else []
+
+    async def settled(self, run: str) -> None:
+        """Returns when nothing more will become of its containers, or that takes too long."""
+        post = self._posts.get(run)
+        if post is not None:
+            await settling.settled(post)
 
     def turnstile(self, run: str) -> Turnstile:
         """Between the cases of a run and its restarts. Of a run that is not guarded, one that lets everybody pass."""

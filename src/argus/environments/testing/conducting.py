@@ -77,9 +77,13 @@ class Conductor:
     async def _all(self) -> None:
         room = asyncio.Semaphore(self.at_once)
         try:
-            async with self._watched(), asyncio.TaskGroup() as group:
-                for suite in self.suites:
-                    group.create_task(self._one(suite, room))
+            async with self._watched():
+                async with asyncio.TaskGroup() as group:
+                    for suite in self.suites:
+                        group.create_task(self._one(suite, room))
+                if self.run_id is not None:
+                    # What is being restarted now may have been broken for all of them.
+                    await self.guard.settled(self.run_id)
         except BaseExceptionGroup as several:
             raise _first(several) from None
 
@@ -128,10 +132,10 @@ class Conductor:
 
     def _so_far(self, why: str) -> Outcome:
         restarts = tuple(self.guard.restarts(self.run_id, self._since)) if self.run_id else ()
-        given_up = tuple(self.guard.given_up(self.run_id)) if self.run_id else ()
+        problems = tuple(self.guard.problems(self.run_id)) if self.run_id else ()
         suites = tuple(self._done.get(one.id) or self._unfinished(one, why) for one in self.suites)
         seconds = self.clock.monotonic() - self._began
-        return Outcome(suites, seconds, restarts, given_up, self.warnings)
+        return Outcome(suites, seconds, restarts, problems, self.warnings)
 
     def _unfinished(self, suite: Suite, why: str) -> SuiteResult:
         if suite.id not in self._begun:

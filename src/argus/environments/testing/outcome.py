@@ -22,14 +22,14 @@ class Outcome:
     suites: tuple[SuiteResult, ...]
     seconds: float
     restarts: tuple[Restart, ...] = ()
-    given_up: tuple[ArgusError, ...] = ()
-    """Of each container that is not restarted any more: CONTAINER_RESTART_EXHAUSTED."""
+    problems: tuple[ArgusError, ...] = ()
+    """Of each container that is not well at the end: CONTAINER_RESTART_EXHAUSTED, or how it failed."""
     warnings: tuple[str, ...] = ()
 
     @property
     def status(self) -> Verdict:
-        """Of a part of the environment that is gone for good nobody can say that it passed."""
-        failed = self.given_up or any(one.status is Verdict.FAILED for one in self.suites)
+        """Of an environment with a part missing nobody can say that it passed."""
+        failed = self.problems or any(one.status is Verdict.FAILED for one in self.suites)
         return Verdict.FAILED if failed else Verdict.PASSED
 
     @property
@@ -52,4 +52,10 @@ class Guard(Protocol):
 
     def restarts(self, run_id: str, since: float = 0.0) -> Sequence[Restart]: ...
 
-    def given_up(self, run_id: str) -> Sequence[ArgusError]: ...
+    def problems(self, run_id: str) -> Sequence[ArgusError]:
+        """Of each container that is not well now."""
+        ...
+
+    async def settled(self, run_id: str) -> None:
+        """Returns when that will not change any more, within bounds."""
+        ...
