@@ -75,7 +75,9 @@ class TotalsView(Answer):
 
 class RunView(Answer):
     status: Literal["passed", "failed"]
-    totals: TotalsView = Field(description="Of cases")
+    totals: TotalsView = Field(
+        description="Of cases; a suite that could not be run, or not to its end, counts as one more"
+    )
     duration: float = Field(description="Milliseconds")
     suites: list[SuiteView]
     restarts: list[dict[str, Any]] = Field(description="Of containers, while it ran")

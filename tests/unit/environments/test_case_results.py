@@ -50,7 +50,7 @@ def test_the_public_form_counts_in_milliseconds_and_is_json():
         "saved": [],
     }
     assert public[1]["error"]["code"] == "CONFIG_NOT_FOUND"
-    assert results.count(SUITES) == {"passed": 2, "failed": 1, "skipped": 1, "total": 4}
+    assert results.count(SUITES) == {"passed": 2, "failed": 2, "skipped": 1, "total": 5}
 
 
 @pytest.mark.parametrize(
@@ -150,3 +150,8 @@ def test_a_stream_without_end_is_bounded():
 def test_reading_ends_when_nothing_more_can_matter(wanted: dict[str, object] | None, enough: bool):
     events = [Event("a", "x"), Event("b", "y")]
     assert sse.is_enough(events, Events.model_validate(wanted) if wanted is not None else None) is enough
+
+
+def test_a_suite_that_could_not_be_run_counts_as_one_that_failed():
+    broken = SuiteResult("x", "X", Verdict.FAILED, 0.0, error=Failure("there is no file"))
+    assert results.count([broken]) == {"passed": 0, "failed": 1, "skipped": 0, "total": 1}

@@ -4,11 +4,13 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
 from argus.core.errors import ArgusError, Code
 from argus.environments.e2e.suites import Suite
+from argus.environments.testing import junit
 from argus.environments.testing.conducting import Conductor
 from argus.environments.testing.lookout import Lookout
 from argus.environments.testing.outcome import Outcome
@@ -60,6 +62,8 @@ class Stage:
         self.most = max(self.most, self.at_once)
         done: list[CaseResult] = []
         try:
+            for number, name in enumerate(self.cases, 1):
+                told(Progress("known", suite.id, name, number, len(self.cases), line=number))
             for number, name in enumerate(self.cases, 1):
                 told(Progress("started", suite.id, name, number, len(self.cases)))
                 await asyncio.sleep(1.0)
@@ -137,9 +141,19 @@ def test_a_run_that_takes_too_long_keeps_what_it_has_and_tears_down():
     done = stage.run(timeout=4.5)
     assert [(one.id, one.status.value, len(one.cases)) for one in done.suites] == [
         ("one", "passed", 3),
-        ("two", "failed", 1),
+        ("two", "failed", 3),
         ("three", "skipped", 0),
     ]
+    assert [(one.name, one.status.value, one.attempts) for one in done.suites[1].cases] == [
+        ("a", "passed", 1), ("b", "failed", 1), ("c", "skipped", 0),
+    ]  # fmt: skip
+    # Four passed; b and its suite failed; c and the third suite were not begun.
+    assert done.totals == {"passed": 4, "failed": 2, "skipped": 2, "total": 8}
+    assert stage.events[-1][1]["totals"] == done.totals
+    top = ElementTree.fromstring(junit.render(done.suites))
+    counts = {name: int(top.attrib[name]) for name in ("tests", "failures", "errors", "skipped")}
+    assert counts == {"tests": 8, "failures": 1, "errors": 1, "skipped": 2}
+    assert (len(top.findall(".//testcase")), len(top.findall(".//skipped"))) == (8, 2)
     assert "not finished within 4.5 s" in str(done.suites[1].error)
     assert "not begun" in done.suites[2].warnings[0]
     assert (done.status, stage.torn_down) == (Verdict.FAILED, ["one", "two"])

@@ -47,6 +47,8 @@ class Conductor:
     _done: dict[str, SuiteResult] = field(default_factory=dict, init=False)
     _begun: dict[str, float] = field(default_factory=dict, init=False)
     _cases: dict[str, list[CaseResult]] = field(default_factory=dict, init=False)
+    _open: dict[str, dict[int, Progress]] = field(default_factory=dict, init=False)
+    """The cases that are known and have not ended, by their numbers."""
 
     async def run(self, timeout: float | None) -> Outcome:
         """Raises DOCKER_UNAVAILABLE, with what was collected, when the engine goes away."""
@@ -123,9 +125,13 @@ class Conductor:
             raise
 
     def _told(self, progress: Progress) -> None:
-        self.teller.case(progress)
+        still = self._open.setdefault(progress.suite, {})
+        if progress.kind != "known":
+            self.teller.case(progress)
         if progress.result is None:
+            still[progress.number] = progress
             return
+        still.pop(progress.number, None)
         self._cases[progress.suite].append(progress.result)
         if progress.result.status is Verdict.FAILED and self.lookout is not None:
             self.lookout.look_now()
@@ -141,8 +147,15 @@ class Conductor:
         if suite.id not in self._begun:
             return SuiteResult(suite.id, suite.name, Verdict.SKIPPED, 0.0, attempts=0, warnings=(f"not begun; {why}",))
         seconds = self.clock.monotonic() - self._begun[suite.id]
-        cases = tuple(self._cases[suite.id])
+        still = [_unfinished(one, why) for _, one in sorted(self._open.get(suite.id, {}).items())]
+        cases = (*self._cases[suite.id], *still)
         return SuiteResult(suite.id, suite.name, Verdict.FAILED, seconds, cases, Failure(why))
+
+
+def _unfinished(case: Progress, why: str) -> CaseResult:
+    if case.kind == "known":
+        return CaseResult(case.case, Verdict.SKIPPED, 0.0, attempts=0, reason=f"not begun; {why}", line=case.line)
+    return CaseResult(case.case, Verdict.FAILED, 0.0, failures=(Failure(why),), line=case.line)
 
 
 def _first(several: BaseExceptionGroup[BaseException]) -> BaseException:

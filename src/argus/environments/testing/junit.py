@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from argus.environments.testing.results import CaseResult, Failure, SuiteResult, Verdict
+from argus.environments.testing.results import CaseResult, Failure, SuiteResult, Verdict, alone, count
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What no XML may hold, not even escaped: one such character, and nobody reads the file."""
@@ -27,6 +27,9 @@ def _suite(root: Element, suite: SuiteResult) -> None:
         # The format has no place for what is wrong with a suite: its readers count test cases.
         case = SubElement(made, "testcase", {"name": "(suite)", "classname": _text(suite.id), "time": _time(0)})
         _wrong(case, "error", [suite.error])
+    elif alone(suite) is Verdict.SKIPPED:
+        case = SubElement(made, "testcase", {"name": "(suite)", "classname": _text(suite.id), "time": _time(0)})
+        SubElement(case, "skipped", {"message": _text("; ".join(suite.warnings))})
     for one in suite.cases:
         _case(made, suite, one)
     if suite.warnings:
@@ -69,13 +72,14 @@ def _shown(value: object) -> str:
 
 
 def _counts(suites: Sequence[SuiteResult]) -> dict[str, str]:
-    found = [case.status for suite in suites for case in suite.cases]
+    """The same as our own totals, but that what failed is told apart: a case, or a suite as a whole."""
+    found = count(suites)
     errors = sum(1 for suite in suites if suite.error is not None)
     return {
-        "tests": str(len(found) + errors),
-        "failures": str(found.count(Verdict.FAILED)),
+        "tests": str(found["total"]),
+        "failures": str(found["failed"] - errors),
         "errors": str(errors),
-        "skipped": str(found.count(Verdict.SKIPPED)),
+        "skipped": str(found["skipped"]),
     }
 
 

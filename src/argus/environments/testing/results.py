@@ -98,9 +98,19 @@ class SuiteResult:
         }
 
 
+def alone(suite: SuiteResult) -> Verdict | None:
+    """What a suite counts as beside its cases: as one that failed where it could not be run, or not to its end; as one
+    that was skipped where it was never begun, and nobody knows its cases."""
+    if suite.error is not None:
+        return Verdict.FAILED
+    return Verdict.SKIPPED if suite.status is Verdict.SKIPPED and not suite.cases else None
+
+
 def count(suites: Iterable[SuiteResult]) -> dict[str, int]:
-    """Cases by what became of them."""
-    found = [case.status for suite in suites for case in suite.cases]
+    """Cases by what became of them, and suites of which there is more to say than their cases do."""
+    several = list(suites)
+    found = [case.status for suite in several for case in suite.cases]
+    found += [verdict for suite in several if (verdict := alone(suite)) is not None]
     return {verdict.value: found.count(verdict) for verdict in Verdict} | {"total": len(found)}
 
 

@@ -40,15 +40,16 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A case that began or ended."""
+    """A case that is known, or that began or ended."""
 
-    kind: Literal["started", "ended"]
+    kind: Literal["known", "started", "ended"]
     suite: str
     case: str
     number: int
     """From 1."""
     total: int
     result: CaseResult | None = None
+    line: int | None = None
 
 
 @contextlib.asynccontextmanager
@@ -109,6 +110,8 @@ class _Suite:
         except TooLarge:
             said = f"{self._file.file}: its variables are too large once they are resolved"
             return self._skipped("the variables are too large"), Failure(said, "variables")
+        for number, one in enumerate(self._file.cases, 1):
+            self._tell("known", number, one)
         limit: float | None = None
         try:
             error = await self._setup()
@@ -170,9 +173,9 @@ class _Suite:
         return result
 
     def _tell(
-        self, kind: Literal["started", "ended"], number: int, one: Written, result: CaseResult | None = None
+        self, kind: Literal["known", "started", "ended"], number: int, one: Written, result: CaseResult | None = None
     ) -> None:
-        self._told(Progress(kind, self._plan.id, one.name, number, len(self._file.cases), result))
+        self._told(Progress(kind, self._plan.id, one.name, number, len(self._file.cases), result, one.line))
 
     def _skipped(self, why: str) -> list[CaseResult]:
         found = [self._skip(one, why) for one in self._file.cases]
