@@ -25,6 +25,8 @@ LARGEST = 1024 * 1024
 _CONNECTIONS = 512
 """At one door. Those that say nothing go by themselves after a while."""
 _HEAD = 64 * 1024
+_LARGE_HEAD = "argus.large_head"
+"""In the scope of a request whose head came at once, and is larger."""
 _SECONDS = 30.0
 """In which a request has to arrive, and in which its client has to take the answer."""
 
@@ -115,6 +117,9 @@ def _bound(host: str, port: int) -> Any:
 
 class _Protocol(HttpToolsProtocol):
     _taken = 0
+    """Bytes that came while the head was not complete."""
+    _head = 0
+    """Of them those that are of the head."""
     _in_head = True
     _patience: asyncio.TimerHandle | None = None
     _stuck: asyncio.TimerHandle | None = None
@@ -148,10 +153,29 @@ class _Protocol(HttpToolsProtocol):
             self._taken += len(data)
         super().data_received(data)
         if self._in_head and self._taken > _HEAD:
-            self.transport.abort()
+            self._refuse_head()
+
+    def _refuse_head(self) -> None:
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.transport.abort()  # another is being answered: what is said now would be taken for a part of that
+            return
+        self.transport.write(
+            b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+        )
+        self.transport.close()
+
+    def on_url(self, url: bytes) -> None:
+        self._head += len(url)
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._head += len(name) + len(value) + len(": \r\n")
+        super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        self._in_head, self._taken = False, 0
+        if self._head > _HEAD:
+            self.scope[_LARGE_HEAD] = True  # type: ignore[literal-required]
+        self._in_head, self._taken, self._head = False, 0, 0
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
@@ -175,7 +199,10 @@ class _Protocol(HttpToolsProtocol):
 
 def _application(answer: Answerer) -> Callable[[Any, Any, Any], Awaitable[None]]:
     async def application(scope: Any, receive: Any, send: Any) -> None:
-        goes = await answer(await _came(scope, receive))
+        if scope.get(_LARGE_HEAD):
+            goes = Goes(431, [("connection", "close")])
+        else:
+            goes = await answer(await _came(scope, receive))
         has_body = goes.status >= 200 and goes.status not in (204, 304)
         headers = [(name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in goes.headers]
         if has_body:
