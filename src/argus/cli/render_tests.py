@@ -20,9 +20,13 @@ def text(answer: dict[str, Any]) -> Shown:
     lines += [f"warning: {clean(one)}" for one in answer["warnings"]]
     lines += _restarts(answer["restarts"])
     # What was collected of a run that was cut short has none.
-    lines += [f"GIVEN UP: {clean(one['message'])}" for one in answer.get("problems", ())]
+    lines += [f"{_problem(one)}: {clean(one['message'])}" for one in answer.get("problems", ())]
     lines.append(f"{_WORDS[answer['status']]}: {_counted(answer['totals'])} in {_time(answer['duration'])}")
     return Shown("\n".join(lines), 0 if answer["status"] == "passed" else 1)
+
+
+def _problem(problem: dict[str, Any]) -> str:
+    return "GIVEN UP" if problem["code"] == "CONTAINER_RESTART_EXHAUSTED" else "NOT WELL"
 
 
 def _suite(suite: dict[str, Any]) -> Iterator[str]:

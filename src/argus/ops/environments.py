@@ -283,7 +283,9 @@ class MockRequestView(Answer):
 
 class MockRequestsView(Answer):
     requests: list[MockRequestView] = Field(description="The oldest first")
-    total: int = Field(description="Of these mocks since they were last cleared; 500 of each are kept")
+    total: int = Field(
+        description="Of these mocks since they were last cleared; 500 of each are kept, and of these those that fit are counted where not all are asked for"
+    )
     mocks: list[str] = Field(description="Whose: those that Argus answers itself, and that are up")
     cleared: bool
 

@@ -36,7 +36,7 @@ def answer(**more: Any) -> dict[str, Any]:
     suites = [one.public() for one in SUITES]
     return {
         "status": "failed", "totals": results.count(SUITES), "duration": 1250.0, "suites": suites,
-        "restarts": [RESTART], "problems": [{"message": "db was given up"}], "warnings": [], **more,
+        "restarts": [RESTART], "problems": [{"code": "CONTAINER_RESTART_EXHAUSTED", "message": "db was given up"}], "warnings": [], **more,
     }  # fmt: skip
 
 
@@ -57,14 +57,14 @@ def test_what_failed_is_shown_with_its_place_and_what_was_restarted_is_named():
         "restarted db, attempt 1: exit status 7; crashed",
         "CRASH LOOP: db ends again and again, soon after each start",
         "GIVEN UP: db was given up",
-        "FAILED: 1 passed, 1 failed, 1 skipped in 1.25 s",
+        "FAILED: 1 passed, 2 failed, 1 skipped in 1.25 s",
     ]
 
 
 def test_all_that_passed_is_a_line_and_leaves_with_zero():
     good = answer(status="passed", suites=[], restarts=[], problems=[])
     shown = show("env run-suite", good)
-    assert (shown.exit_code, shown.text) == (0, "passed: 1 passed, 1 failed, 1 skipped in 1.25 s")
+    assert (shown.exit_code, shown.text) == (0, "passed: 1 passed, 2 failed, 1 skipped in 1.25 s")
 
 
 def test_results_come_back_as_they_went():
@@ -152,3 +152,8 @@ def test_a_device_is_written_to_and_a_link_stays_one(tmp_path: Path):
     os.mkfifo(tmp_path / "fifo")
     with pytest.raises(ArgusError, match="not a regular file"):
         junit_file.check(str(tmp_path / "fifo"))
+
+
+def test_a_container_that_is_not_back_at_the_end_is_not_called_given_up():
+    problem = {"code": "CONTAINER_CRASH", "message": "db: it ended with exit status 7"}
+    assert "NOT WELL: db: it ended with exit status 7" in show("env run", answer(problems=[problem])).text.splitlines()

@@ -198,6 +198,8 @@ def test_the_newest_are_kept_and_found_by_what_they_are() -> None:
     assert (len(told.requests), told.total) == (KEPT + 1, KEPT + 11)
     assert [one.mock for one in tell(logs, (), Filter(mock="mail")).requests] == ["mail"]
     assert [one.at for one in tell(logs, (), Filter(method="get", limit=2)).requests] == [507, 509]
+    assert tell(logs, (), Filter(method="get", limit=2)).total == KEPT // 2 + 1
+    assert tell(logs, (), Filter(path="/50", since=501, limit=2)).total == 9
     assert [one.path for one in tell(logs, (), Filter(path="/50", since=501)).requests] == [
         f"/{n}" for n in range(501, 510)
     ]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from argus.environments.testing import junit
 from argus.environments.testing.results import CaseResult, Failure, SuiteResult, Verdict
+from argus.environments.testing.runners.judging import Ended, reported
 from argus.environments.testing.runners.reports import NotUnderstood, read
 
 RECORDED = Path(__file__).with_name("reports")
@@ -114,3 +115,18 @@ def test_own_reports_are_read_too():
         ("s > b", F, None),
         ("s > c", S, None),
     ]
+
+
+def test_a_test_that_begins_like_its_module_is_named_with_it_and_an_xfail_says_what_it_is():
+    cases = read(
+        b'<testsuite><testcase classname="test_x" name="test_xf"><skipped type="pytest.xfail" message=""/></testcase>'
+        b'<testcase classname="test_x" name="test_xg"><skipped type="pytest.xfail" message="not yet"/></testcase>'
+        b'<testcase classname="a.spec.ts" name="a.spec.ts > works"/></testsuite>'
+    )
+    assert [one.name for one in cases] == ["test_x > test_xf", "test_x > test_xg", "a.spec.ts > works"]
+    assert [one.reason for one in cases] == ["it was expected to fail, and did", "not yet", ""]
+
+
+def test_a_playwright_without_a_test_runner_is_told_what_to_install():
+    _, failure = reported("playwright", Ended(1, 0.1, "error: unknown command 'test'"), None)
+    assert "npm install --save-dev @playwright/test" in str(failure)

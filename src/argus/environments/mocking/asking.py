@@ -24,7 +24,7 @@ class Told:
     requests: tuple[Seen, ...]
     """The newest that fit, the oldest of them first."""
     total: int
-    """Of these mocks, since they were last cleared."""
+    """Of these mocks, since they were last cleared; where only some are wanted, of those that are kept and fit."""
     served: tuple[str, ...]
     """The mocks that were looked at."""
 
@@ -37,7 +37,9 @@ def tell(logs: Mapping[str, RequestLog], known: Iterable[str], wanted: Filter) -
         raise ArgusError(Code.MOCK_NOT_FOUND, message, mock=wanted.mock, known=known)
     looked_at = {name: log for name, log in logs.items() if wanted.mock in (None, name)}
     found = sorted((one for log in looked_at.values() for one in log.all() if _fits(one, wanted)), key=_moment)
-    return Told(tuple(found[-wanted.limit :]), sum(log.total for log in looked_at.values()), tuple(sorted(looked_at)))
+    is_all = wanted.method is None and wanted.path is None and wanted.since is None
+    total = sum(log.total for log in looked_at.values()) if is_all else len(found)
+    return Told(tuple(found[-wanted.limit :]), total, tuple(sorted(looked_at)))
 
 
 def _fits(one: Seen, wanted: Filter) -> bool:

@@ -64,6 +64,9 @@ def _salvaged(report: bytes | None) -> list[CaseResult]:
 def _without(runner: str, ended: Ended) -> str:
     if runner == "pytest" and "No module named pytest" in ended.last_words:
         return "pytest is not installed for the Python on the PATH: pip install pytest"
+    if runner == "playwright" and "unknown command 'test'" in ended.last_words:
+        # Python's has the same name, and drives browsers only.
+        return "the playwright on the PATH has no test runner: npm install --save-dev @playwright/test"
     return f"{runner} wrote no report; {how(ended.exit_code)}"
 
 
