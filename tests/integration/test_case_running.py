@@ -162,6 +162,17 @@ async def test_a_large_answer_is_cut_and_says_so(bench: Bench):
     assert len(json.dumps(case.public())) < 20_000
 
 
+async def test_what_was_cut_is_said_also_where_the_case_passed_and_is_not_saved(bench: Bench):
+    case = await bench.case(request={"path": "/large"}, expect={"status": 200}, save={"how": "status"})
+    assert (case.status, case.saved) == (Verdict.PASSED, ("how",))
+    assert "cut after 4194304 bytes" in case.reason
+    case = await bench.case(request={"path": "/large"}, save={"all": "$"})
+    assert (case.status, case.saved) == (Verdict.FAILED, ())
+    assert "cannot be saved as all: the body is cut" in case.failures[0].message
+    case = await bench.case(exec={"command": "yes | head -c 2000000"}, save={"all": "output"})
+    assert (case.status, "the output is cut" in case.failures[0].message) == (Verdict.FAILED, True)
+
+
 @pytest.mark.parametrize(
     ("request_", "words"),
     [

@@ -284,7 +284,7 @@ class MockRequestView(Answer):
 class MockRequestsView(Answer):
     requests: list[MockRequestView] = Field(description="The oldest first")
     total: int = Field(
-        description="Of these mocks since they were last cleared; 500 of each are kept, and of these those that fit are counted where not all are asked for"
+        description="Of these mocks since they were last cleared; with a filter, of the 500 of each that are kept"
     )
     mocks: list[str] = Field(description="Whose: those that Argus answers itself, and that are up")
     cleared: bool

@@ -36,7 +36,8 @@ def answer(**more: Any) -> dict[str, Any]:
     suites = [one.public() for one in SUITES]
     return {
         "status": "failed", "totals": results.count(SUITES), "duration": 1250.0, "suites": suites,
-        "restarts": [RESTART], "problems": [{"code": "CONTAINER_RESTART_EXHAUSTED", "message": "db was given up"}], "warnings": [], **more,
+        "restarts": [RESTART], "warnings": [],
+        "problems": [{"code": "CONTAINER_RESTART_EXHAUSTED", "message": "db was given up"}], **more,
     }  # fmt: skip
 
 

@@ -121,7 +121,12 @@ def _wrong_length(argument: Any, path: Path) -> Iterator[tuple[Path, str]]:
 
 def check(actual: Any, expected: Any, path: str, search: Search) -> Iterator[Failure]:
     """`expected` has no mistakes."""
-    if not isinstance(expected, dict) or not expected:
+    if expected == {}:
+        # Matched in part, as every mapping: any object.
+        if not isinstance(actual, dict):
+            yield _failed(f"an object is expected, got {_got(actual)}", path, expected, actual)
+        return
+    if not isinstance(expected, dict):
         if not same(actual, expected):
             yield _failed(f"expected {brief(expected)}, got {_got(actual)}", path, expected, actual)
         return

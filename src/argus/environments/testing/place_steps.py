@@ -22,8 +22,8 @@ async def command(step: Exec, expect: Expect | None, world: World) -> tuple[Seen
     ran = await world.place(step.container).run(step.command, timeout=step.timeout)
     output, complaints = ran.stdout.strip(), ran.stderr.strip()
     said = output or complaints
-    notes = (f"the output is cut after {MOST} bytes",) if ran.is_cut else ()
-    seen = Seen(body=parsed(said), output=said, stderr=complaints, exit_code=ran.exit_code, notes=notes)
+    cut = f"the output is cut after {MOST} bytes" if ran.is_cut else ""
+    seen = Seen(body=parsed(said), output=said, stderr=complaints, exit_code=ran.exit_code, cut=cut)
     if ran.problem:
         return seen, [Failure(clean(ran.problem), "exec", actual=shown(said))]
     if ran.exit_code != 0 and expect is None:
@@ -38,8 +38,8 @@ def file_seen(seen: FileSeen | None) -> Seen:
     text = found.content.decode("utf-8", "replace")
     told = {"exists": True, "size": found.size, "owner": seen.owners[0], "permissions": stat.filemode(found.mode)}
     is_cut = stat.S_ISREG(found.mode) and found.size > len(found.content)
-    notes = (f"the file is looked at up to {CONTENT} bytes of {found.size}",) if is_cut else ()
-    return Seen(body=parsed(text), output=text, more={"file": told}, notes=notes)
+    cut = f"the file is looked at up to {CONTENT} bytes of {found.size}" if is_cut else ""
+    return Seen(body=parsed(text), output=text, more={"file": told}, cut=cut)
 
 
 def file(step: File, seen: FileSeen | None, search: Search) -> list[Failure]:

@@ -48,6 +48,8 @@ class Outcome:
     output: str = ""
     saved: tuple[str, ...] = ()
     unresolved: tuple[str, ...] = ()
+    cut: str = ""
+    """What of the answer was not looked at."""
     step: Preparing | None = None
     """None where it could not be understood."""
 
@@ -89,6 +91,8 @@ class Player:
         elif outcome.failures and outcome.unresolved:
             names = ", ".join(f"{{{{{name}}}}}" for name in dict.fromkeys(outcome.unresolved))
             reason = f"not resolved, and used as written: {cut(names, 500)}"
+        # Also where it passed: what was expected not to be there may be in the rest.
+        reason = "; ".join(filter(None, (reason, outcome.cut)))
         return CaseResult(
             name=written.name,
             status=Verdict.FAILED if outcome.failures and not is_ignored else Verdict.PASSED,
@@ -133,7 +137,7 @@ class Player:
             wrong = [Failure(clean(str(slow)), "matches", code=Code.CONFIG_INVALID.value)]
         where = f"{self.file.file}:{written.line}: "
         placed = [_placed(one, where) for one in wrong]
-        return Outcome(tuple(placed), _output(seen), saved, tuple(resolved.unresolved), step)
+        return Outcome(tuple(placed), _output(seen), saved, tuple(resolved.unresolved), seen.cut, step)
 
     def _search(self, pattern: str, text: str) -> bool:
         return self.matching.search(patterns.python(pattern), text)
@@ -163,4 +167,6 @@ def _again(reason: str) -> str:
 
 
 def _output(seen: Seen) -> str:
-    return "\n".join(part for part in (cut(seen.text, _OUTPUT), *(f"({note})" for note in seen.notes)) if part)
+    return "\n".join(
+        part for part in (cut(seen.text, _OUTPUT), *(f"({note})" for note in (seen.cut, *seen.notes) if note)) if part
+    )

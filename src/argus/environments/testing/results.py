@@ -51,7 +51,7 @@ class CaseResult:
     failures: tuple[Failure, ...] = ()
     """Of the last attempt. One that passed has some where its error was ignored."""
     reason: str = ""
-    """Why it was skipped, or that an error was ignored."""
+    """Why it was skipped, that an error was ignored, or that not all of an answer was looked at."""
     output: str = ""
     """What it answered or printed, cut, where that helps to understand a failure."""
     line: int | None = None

@@ -12,6 +12,9 @@ from argus.environments.testing.operators import step
 from argus.environments.testing.results import Failure
 from argus.environments.testing.showing import MISSING, shown
 
+_WHOLE = ("status", "headers", "responseTime", "exitCode", "file", "eventCount", "firstEvent")
+"""What is known whole also of an answer that was cut."""
+
 
 class Failed(Exception):
     """A step that could not be taken."""
@@ -52,8 +55,10 @@ class Seen:
     events: tuple[Event, ...] | None = None
     more: Mapping[str, Any] = field(default_factory=dict)
     """What else can be saved and asked about, by name."""
+    cut: str = ""
+    """What of it was cut, and is not all there was."""
     notes: tuple[str, ...] = ()
-    """What was cut, and where a deadline ended it."""
+    """Where a deadline ended it."""
 
     def values(self) -> dict[str, Any]:
         """All of it by name, for expressions and for saving."""
@@ -104,7 +109,10 @@ def take(seen: Seen, wanted: Mapping[str, str]) -> tuple[dict[str, Any], list[Fa
     values, saved, failures = seen.values(), {}, []
     for name, path in wanted.items():
         found = _at(seen, values, path)
-        if found is MISSING:
+        if seen.cut and re.split(r"[.\[]", path.removeprefix("$").lstrip("."))[0] not in _WHOLE:
+            said = f"cannot be saved as {name}: {seen.cut}, and this may be a part of it"
+            failures.append(Failure(said, f"save.{name}", path))
+        elif found is MISSING:
             shape = shown(values.get("body", sorted(values)), 500)
             said = f"cannot be saved as {name}: there is nothing at {path!r}"
             failures.append(Failure(said, f"save.{name}", path, shape))

@@ -11,7 +11,7 @@ from typing import Any, Union, get_args, get_origin
 
 from argus.environments.e2e.places import Path
 from argus.environments.e2e.values import Part
-from argus.environments.testing import expressions, operators, patterns
+from argus.environments.testing import expressions, operators, patterns, variables
 from argus.environments.testing.model import STEPS, Case, Preparing, Suite
 
 _MOST = 200
@@ -72,6 +72,10 @@ def mistakes(tree: dict[str, Any], case: Preparing | None, *, is_case: bool) -> 
         yield from _pattern(case.file.matches, ("file", "matches"))
         yield from operators.mistakes(case.file.json_, ("file", "json"))
     yield from _expectations(case)
+    for name in case.save:
+        said = variables.unfit(name)
+        if said:
+            yield ("save", name), said
 
 
 def _steps(tree: dict[str, Any], *, is_case: bool) -> Iterator[Said]:
@@ -98,6 +102,8 @@ def _expectations(case: Preparing) -> Iterator[Said]:
         yield from operators.mistakes(wanted, (*at, "headers", name), only_operators=True)
     yield from operators.mistakes(expect.body, (*at, "body"))
     for key, several in (("all", expect.all), ("any", expect.any)):
+        if key in expect.model_fields_set and not several:
+            yield (*at, key), "the list is empty: there is nothing to expect"
         for place, one in enumerate(several):
             yield from operators.mistakes(one, (*at, key, place))
     for place, text in enumerate(expect.expr):

@@ -22,6 +22,20 @@ _LARGEST = 16 * 1024 * 1024
 """Characters that one case may become."""
 
 
+_BUILT_IN = frozenset(("timestamp", "date", "uuid", "env", "config", "runtime"))
+
+
+def unfit(name: str) -> str:
+    """Why nothing can be saved under a name: `{{…}}` would not find it there. Empty where it can."""
+    if not name.strip():
+        return "a name is expected"
+    if name in _BUILT_IN:
+        return "has a meaning of its own already; another name is needed"
+    if name != name.strip() or any(one in name for one in ".{}\n"):
+        return "a name has no dots, braces or spaces around it"
+    return ""
+
+
 class TooLarge(Exception):
     """What variables made of variables grow to."""
 

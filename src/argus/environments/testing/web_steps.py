@@ -56,14 +56,13 @@ async def request(step: Request, expect: Expect | None, world: World) -> Seen:
     follow = not any(300 <= one < 400 for one in (expect.status or () if expect else ()))
     reply = await world.web.ask(call(step, url), timeout=step.timeout, follow=follow)
     text = decoded(reply.body, reply.headers)
-    notes = (f"the body is cut after {MOST} bytes",) if reply.is_cut else ()
     return Seen(
         status=reply.status,
         headers=reply.headers,
         body=body_of(text, reply.headers),
         milliseconds=reply.seconds * 1000,
         output=text,
-        notes=notes,
+        cut=f"the body is cut after {MOST} bytes" if reply.is_cut else "",
     )
 
 
@@ -115,7 +114,6 @@ async def events(step: Sse, expect: Expect | None, world: World) -> Seen:
         said = text.decode("utf-8", "replace")
         raise Failed(Failure(f"expected a stream of events, got {status}", "status", 200, shown(said) or status))
     notes = [f"ended after {step.timeout:g} s"] if is_late else []
-    notes += ["there was more than is kept"] if reader.is_full else []
     return Seen(
         status=status,
         headers=answered,
@@ -123,5 +121,6 @@ async def events(step: Sse, expect: Expect | None, world: World) -> Seen:
         milliseconds=(time.perf_counter() - began) * 1000,
         output=text.decode("utf-8", "replace"),
         events=tuple(reader.events),
+        cut="there was more than is kept" if reader.is_full else "",
         notes=tuple(notes),
     )
