@@ -153,7 +153,7 @@ def test_a_bad_case_names_file_and_line_and_the_others_run(here: Argus) -> None:
     shown = project.text("run")
     assert shown.code == 1
     assert "FAILED bad (line 4)" in shown.stdout
-    assert shown.stdout.splitlines()[-1].startswith("FAILED: 2 passed, 1 failed in")
+    assert shown.stdout.splitlines()[-1].startswith("FAILED: 2 passed, 4 failed in")
     assert "cases 1/2 passed  good" in shown.stderr, "without a terminal every case is a line"
 
 
@@ -260,6 +260,33 @@ def test_ctrl_c_ends_a_run_with_all_that_it_started_and_tears_down(here: Argus) 
     # And the next one has its turn at once.
     assert here.journal("run_ended")[-1].data["status"] == "cancelled"
     assert project.refused("run-suite", "nothing")["code"] == "SUITE_NOT_FOUND"
+
+
+def test_a_run_whose_argus_was_killed_is_ended_by_the_next_one_with_all_that_it_left(argus: Argus) -> None:
+    """Commands, also those that left their session, and folders; and it is on record that it was interrupted."""
+    scratch = argus.folder / "tmp"
+    scratch.mkdir()
+    argus.env |= {"DOCKER_HOST": "unix:///nowhere/docker.sock", "TMPDIR": str(scratch)}
+    argus.configure([])
+    argus.up()
+    stranger = scratch / "argus-0123"
+    stranger.mkdir()
+    project = Suites(argus, {"name": "one", "runner": "shell", "command": "setsid sleep 600 & touch begun; sleep 600"})
+    running = project.begin("run")
+    eventually((project.folder / "begun").exists, "the suite is under way")
+    assert len([*scratch.iterdir()]) == 2
+    argus.kill()
+    ended(running)
+    assert [one for one in argus.marked() if one.name() == "sleep"]
+    argus.up()
+    eventually(lambda: not [one for one in argus.marked() if one.name() == "sleep"], "nothing of it runs")
+    assert [*scratch.iterdir()] == [stranger]
+    (event,) = argus.journal("run_ended")
+    assert (event.data["status"], event.data["projectPath"]) == ("interrupted", str(project.folder))
+    # Once: the Argus after that has nothing to tell.
+    argus.down()
+    argus.up()
+    assert len(argus.journal("run_ended")) == 1
 
 
 def test_a_run_that_takes_too_long_tells_what_it_has(here: Argus) -> None:

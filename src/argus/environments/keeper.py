@@ -34,7 +34,7 @@ from argus.environments.readiness import Fixed, Readiness
 from argus.environments.report import HealthReport
 from argus.environments.runs import Run, State
 from argus.environments.setting_up import SettingUp, SetUp
-from argus.environments.testing import trials
+from argus.environments.testing import remains, trials
 from argus.environments.testing.outcome import Outcome
 from argus.environments.tools import Asked, Loaded, Tools
 from argus.host.engine import refusals
@@ -73,6 +73,7 @@ class Environments:
 
     async def restore(self) -> None:
         await self._book.restore()
+        await remains.restore(self._tools)
         await self._guardian.restore()
         for run in self._book.up:
             self._mocks.restore(run.id, [definition.read(one) for one in run.served.values()])
@@ -228,7 +229,10 @@ class Environments:
                 if run is not None:
                     circuit.check()
                 try:
-                    async with ending.within(None):
+                    async with (
+                        ending.within(None),
+                        remains.on_record(self._tools, blueprint.project, asked.project_path),
+                    ):
                         return await conductor.run(timeout)
                 except ArgusError as error:
                     raise (

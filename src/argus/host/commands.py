@@ -60,6 +60,11 @@ class Commands:
         self._children = children
         self._leftovers = leftovers
 
+    @property
+    def mark(self) -> str:
+        """What every command of this Argus carries, and nobody else's."""
+        return self._leftovers.own
+
     async def run(
         self,
         argv: Sequence[str],

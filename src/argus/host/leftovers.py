@@ -12,6 +12,7 @@ import contextlib
 import os
 import secrets
 import signal
+import sys
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
@@ -28,7 +29,7 @@ _ROUNDS = 5
 class Leftovers:
     def __init__(self) -> None:
         # Nobody else's process carries it, nor one of another Argus.
-        self._own = secrets.token_hex(16)
+        self.own = secrets.token_hex(16)
         self._count = 0
         self._under_way: set[int] = set()
         self._searched_at: float | None = None
@@ -42,7 +43,7 @@ class Leftovers:
         """The number of a question that begins, and the environment for its program."""
         self._count += 1
         self._under_way.add(self._count)
-        return self._count, {**environ, MARK: f"{self._own}-{self._count}"}
+        return self._count, {**environ, MARK: f"{self.own}-{self._count}"}
 
     def ended(self, number: int, *, is_suspect: bool) -> None:
         """`is_suspect`: something of it may still run."""
@@ -60,7 +61,7 @@ class Leftovers:
             self._due.cancel()
         self._thread.shutdown(wait=True)
         if self._is_wanted or self._searched_to < self._count:
-            end(self._own, self._count, self._under_way)
+            end(self.own, self._count, self._under_way)
 
     def _plan(self) -> None:
         if self._is_wanted and not self._is_closed and self._due is None and self._search is None:
@@ -73,7 +74,7 @@ class Leftovers:
         self._searched_at, self._searched_to = loop.time(), self._count
         # What begins after this has a higher number, and is not searched for.
         under_way = frozenset(self._under_way)
-        self._search = loop.run_in_executor(self._thread, end, self._own, self._count, under_way)
+        self._search = loop.run_in_executor(self._thread, end, self.own, self._count, under_way)
         self._search.add_done_callback(self._done)
 
     def _done(self, search: asyncio.Future[None]) -> None:
@@ -81,6 +82,11 @@ class Leftovers:
         if not search.cancelled():
             search.result()
             self._plan()
+
+
+def end_all(own: str) -> None:
+    """Of an earlier Argus, which nobody asks any more."""
+    end(own, sys.maxsize, frozenset())
 
 
 def end(own: str, count: int, under_way: AbstractSet[int]) -> None:

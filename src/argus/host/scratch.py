@@ -12,13 +12,33 @@ from collections.abc import AsyncIterator
 
 
 @contextlib.asynccontextmanager
-async def folder() -> AsyncIterator[str]:
-    made = await asyncio.to_thread(tempfile.mkdtemp, prefix="argus-")
+async def folder(mark: str = "") -> AsyncIterator[str]:
+    """`mark`: by which the next Argus finds it, where this one is killed."""
+    made = await asyncio.to_thread(tempfile.mkdtemp, prefix=_prefix(mark))
     try:
         yield made
     finally:
         # Not in a thread: whoever is cancelled here must not leave it behind.
         shutil.rmtree(made, ignore_errors=True)
+
+
+def place() -> str:
+    """Where they are made."""
+    return tempfile.gettempdir()
+
+
+def remove(place: str, mark: str) -> None:
+    """Those that an earlier Argus left."""
+    with contextlib.suppress(OSError):
+        for one in os.scandir(place):
+            # Anybody may make what is called so there: only our own, and not what a link leads to.
+            is_named = one.name.startswith(_prefix(mark)) and one.is_dir(follow_symlinks=False)
+            if is_named and one.stat(follow_symlinks=False).st_uid == os.geteuid():
+                shutil.rmtree(one.path, ignore_errors=True)
+
+
+def _prefix(mark: str) -> str:
+    return f"argus-{mark}-" if mark else "argus-"
 
 
 def read(path: str, most: int) -> bytes | str | None:

@@ -27,6 +27,9 @@ _REPORT = 16 * 1024 * 1024
 
 
 class Commands(Protocol):
+    @property
+    def mark(self) -> str: ...
+
     async def run(
         self,
         argv: Sequence[str],
@@ -77,7 +80,7 @@ async def play(
 async def _attempt(trial: Trial, commands: Commands, clock: Clock, said: Callable[[str], None]) -> SuiteResult:
     began, suite = clock.monotonic(), trial.suite
     try:
-        async with scratch.folder() as made:
+        async with scratch.folder(commands.mark) as made:
             report = os.path.join(made, "report.xml")
             command = await asyncio.to_thread(_choose, trial, report)
             ended = await _run(trial, command, commands, said)
