@@ -153,6 +153,40 @@ def test_a_crash_loop_in_the_middle_is_named_and_fails_the_run(yard: Yard, docke
     assert (problem["code"], len(problem["details"]["history"]["attempts"])) == ("CONTAINER_RESTART_EXHAUSTED", 3)
 
 
+def test_one_that_failed_and_is_not_to_be_restarted_fails_the_run(yard: Yard, docker: Engine) -> None:
+    good = {"name": "good", "runner": "exec", "command": "true"}
+    project = shop(yard, good, services=[stays("db")], resilience={"container": {"restartOnFailure": False}})
+    project.up()
+    assert project.env("run").code == 0
+    docker.kill_container("db")
+    ran = project.env("run")
+    assert (ran.code, ran.json["status"], ran.json["totals"]["failed"]) == (1, "failed", 0)
+    (problem,) = ran.json["problems"]
+    assert (problem["code"], problem["details"]["service"]) == ("CONTAINER_CRASH", "db")
+
+
+def test_suites_reach_no_container_and_no_file_of_another_project(yard: Yard, docker: Engine) -> None:
+    """By an agent's token, and by a person's run: a test belongs to its environment."""
+    shop(yard, {"name": "steps", "cases": [{"name": "a", "exec": {"command": "true"}}]}, services=[stays("db")]).up()
+    other = yard.project("other", "other")
+    case = {"name": "reach", "exec": {"command": "env", "container": "db"}}
+    (other.folder / "in.yaml").write_text(yaml.safe_dump({"name": "in", "cases": [case]}), encoding="utf-8")
+    files = {"in": "in.yaml", "out": "../project/steps.yaml"}
+    suites = [{"id": name, "name": name, "file": file} for name, file in files.items()]
+    other.write(project={"name": "other"}, tests={"suites": suites})
+    ran = yard.cli("token", "--agent", "team-green001", "--project", str(other.folder))
+    headers = {"Authorization": f"Bearer {ran.stdout.strip()}"}
+    body = {"projectPath": str(other.folder), "shell": {"folder": str(other.folder), "environ": yard.env}}
+    by_agent = yard.rest("POST", "/api/environments/run", body, token=False, headers=headers)
+    assert by_agent.status == 200, by_agent
+    for done in (by_agent.json, other.env("run").json):
+        inside, outside = done["suites"]
+        (failure,) = inside["cases"][0]["failures"]
+        assert (failure["code"], failure["actual"]) == ("CONTAINER_NOT_FOUND", "db")
+        assert outside["error"]["code"] == "CONFIG_INVALID"
+        assert "outside of the project" in outside["error"]["message"]
+
+
 @pytest.mark.req("EC-R01")
 def test_an_engine_that_dies_in_a_run_is_told_with_what_was_collected(yard: Yard, docker: Engine) -> None:
     first = {"name": "first", "request": {"path": "/health"}}

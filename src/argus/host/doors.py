@@ -156,7 +156,8 @@ class _Protocol(HttpToolsProtocol):
             self._refuse_head()
 
     def _refuse_head(self) -> None:
-        if self.cycle is not None and not self.cycle.response_complete:
+        before: Any = self.cycle  # None before the first request, whatever its type says
+        if before is not None and not before.response_complete:
             self.transport.abort()  # another is being answered: what is said now would be taken for a part of that
             return
         self.transport.write(
