@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from enum import Enum
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from argus.core.breaker import (
     Breaker,
@@ -72,6 +72,19 @@ class CircuitOpen(ArgusError):
         }
 
 
+class Way(Protocol):
+    """Through a breaker."""
+
+    async def call(self, work: Callable[[], Awaitable[T]]) -> T: ...
+
+
+class Sparing:
+    """A breaker's way for who only watches."""
+
+    def __init__(self, circuit: Circuit) -> None:
+        self.call = circuit.look
+
+
 class Circuit:
     def __init__(
         self,
@@ -130,6 +143,27 @@ class Circuit:
             self._take(succeeded(self.breaker, entered, self._now()))
         else:
             self._take(abandoned(self.breaker, entered))
+
+    async def look(self, work: Callable[[], Awaitable[T]]) -> T:
+        """The same for who only watches: however often it looks, one outage is one failure, and a probe of its that
+        fails gives its place to the next. So looking opens nothing, and keeps nothing open."""
+        entered = self.enter()
+        try:
+            result = await work()
+        except BaseException as error:
+            is_known = self.breaker.consecutive > 0
+            if is_known and isinstance(error, Exception) and self._judge(error) is Verdict.FAILED:
+                self.leave(entered, error, Verdict.NOTHING)
+            else:
+                self._hear(entered, error)
+            raise
+        self.leave(entered, None, Verdict.ANSWERED)
+        return result
+
+    def vouch(self) -> None:
+        """Somebody else has just heard the other side: an open one may try now, where it would by itself later."""
+        if self.limits.reset_after > 0:
+            self.reset()
 
     def check(self) -> None:
         """Raises CIRCUIT_OPEN where a call would be refused just now; for who has something to do before its first."""

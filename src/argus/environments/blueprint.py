@@ -46,6 +46,9 @@ class Part:
     ports: tuple[PortWish, ...] = ()
     mounts: tuple[Mount, ...] = ()
     depends_on: tuple[str, ...] = ()
+    starts_after: tuple[str, ...] = ()
+    """Others that are better there first: mocks that it may call while it starts. Waited for only while all of it is
+    set up; one that does not come back later holds up nobody who does not depend on it."""
     health: HealthWish | None = None
     command: tuple[str, ...] | None = None
     is_mock: bool = False

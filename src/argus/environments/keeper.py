@@ -63,6 +63,8 @@ class Environments:
         self._tools = tools
         self._book = Book(tools.store, tools.notes, tools.clock)
         self._turns: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._has_turn: dict[str, str] = {}
+        """What is under way in a folder."""
         self._announcer = Announcer(tools.notes, tools.clock)
         self._leftovers = Leftovers()
         self._endings = Endings()
@@ -143,9 +145,10 @@ class Environments:
         blueprint, circuit = loaded.blueprint, self._tools.circuit(loaded.blueprint, asked.shell)
         circuit.check()  # what cannot begin is not put on record
         with self._endings.one(asked.place) as ending:
-            async with self._turn(blueprint, "setup"):
+            async with self._turn(blueprint, "setup", timeout) as waited:
                 ending.check()
-                return await self._set_up(asked, loaded, circuit, ending, timeout)
+                left = None if timeout is None else max(0.0, timeout - waited)
+                return await self._set_up(asked, loaded, circuit, ending, left)
 
     async def _set_up(
         self, asked: Asked, loaded: Loaded, circuit: Circuit, ending: Ending, timeout: float | None
@@ -222,7 +225,7 @@ class Environments:
                 run = trials.needed(loaded, self._book.of(_key(blueprint)))
                 circuit = self._tools.circuit(blueprint, asked.shell)
                 trial = await trials.prepare(
-                    asked, loaded, run, tools=self._tools, dock=self._dock(asked, circuit), guardian=self,
+                    asked, loaded, run, tools=self._tools, dock=self._watching(asked, circuit, run), guardian=self,
                     tell=self._tell(blueprint.project),
                 )  # fmt: skip
                 conductor = trial.conductor(wanted)
@@ -262,15 +265,17 @@ class Environments:
 
     async def status(self, asked: Asked) -> tuple[Picture, Circuit]:
         known = await self._known(asked)
-        looker = Looker(self._dock(asked, known.circuit))
-        picture = await looker.picture(known.blueprint, known.run, known.problem)
+        ids = self._ids(known.run)
+        looker = Looker(self._watching(asked, known.circuit, known.run))
+        picture = await looker.picture(known.blueprint, known.run, known.problem, ids)
         silent = self._mocks.problems(known.run.id) if known.run else {}
         said = tuple(f"mocks.{name}: not answered: {why}" for name, why in silent.items())
         return replace(picture, warnings=(*known.blueprint.warnings, *said)), known.circuit
 
-    def guarded(self, run: Run | None) -> Mapping[str, Guarded]:
-        """How the guardian stands to each container of a run, by its service's or mock's name."""
-        return self._guardian.seen(run.id) if run else {}
+    def guarded(self, picture: Picture) -> Mapping[str, Guarded]:
+        """How the guardian stands to each container of a picture, by its service's or mock's name."""
+        found = {one.part.name: one.made for one in picture.parts} if picture.problem is None else {}
+        return self._guardian.seen(picture.run.id, found) if picture.run else {}
 
     def restarts(self, run_id: str, since: float = 0.0) -> list[Restart]:
         """Of a run's containers, begun since then by the wall clock."""
@@ -290,8 +295,8 @@ class Environments:
     async def logs(self, asked: Asked, container: str, lines: int, since: float | None) -> tuple[Made, Printout]:
         known = await self._known(asked)
         with _in_words():
-            looker = Looker(self._dock(asked, known.circuit))
-            return await looker.logs(known.blueprint, known.run, container, lines, since)
+            looker = Looker(self._watching(asked, known.circuit, known.run))
+            return await looker.logs(known.run, container, lines, since, self._ids(known.run))
 
     async def mock_requests(self, asked: Asked, wanted: Filter, *, clear: bool) -> Told:
         known = await self._known(asked)
@@ -332,13 +337,26 @@ class Environments:
         return (own, *others) if own else tuple(others)
 
     @contextlib.asynccontextmanager
-    async def _turn(self, blueprint: Blueprint, what: str) -> AsyncIterator[None]:
-        lock = self._turns[blueprint.folder]
+    async def _turn(self, blueprint: Blueprint, what: str, timeout: float | None = None) -> AsyncIterator[float]:
+        """How many seconds it was waited for. Raises CONFLICT where it is not to be had within that time."""
+        folder, began = blueprint.folder, self._tools.clock.monotonic()
+        lock = self._turns[folder]
         if lock.locked():
             self._tell(blueprint.project)("setup", "waiting_for_turn", {"operation": what})
-        async with lock:
+        try:
+            async with asyncio.timeout(timeout):
+                await lock.acquire()
+        except TimeoutError:
+            other = self._has_turn.get(folder, "another change")
+            message = f"not begun within {timeout:g} s: it waited for its turn, and {other} is still under way"
+            raise ArgusError(Code.CONFLICT, message, waitedFor=other, timeoutSeconds=timeout) from None
+        self._has_turn[folder] = what
+        try:
             with _in_words():
-                yield
+                yield self._tools.clock.monotonic() - began
+        finally:
+            self._has_turn.pop(folder, None)
+            lock.release()
 
     async def _remove(self, dock: Dock, project: str, found: list[Resource], goes: Goes) -> Cleanup:
         tell = self._tell(project)
@@ -366,6 +384,14 @@ class Environments:
 
     def _dock(self, asked: Asked, circuit: Circuit) -> Dock:
         return self._tools.dock(asked.shell, circuit)
+
+    def _watching(self, asked: Asked, circuit: Circuit, run: Run | None) -> Dock:
+        """For looking. Where the guardian watches anyway, who looks as well must not be what closes his way."""
+        dock = self._dock(asked, circuit)
+        return dock.watching() if self._ids(run) else dock
+
+    def _ids(self, run: Run | None) -> Mapping[str, str]:
+        return self._guardian.ids(run.id) if run else {}
 
     def _tell(self, project: str) -> Tell:
         return lambda channel, type, data: self._announcer.tell(channel, type, project, data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from argus.core.errors import ArgusError, Code
@@ -40,26 +41,35 @@ class Picture:
 class Looker:
     dock: Dock
 
-    async def picture(self, plan: Blueprint, run: Run | None, config_problem: ArgusError | None = None) -> Picture:
+    async def picture(
+        self, plan: Blueprint, run: Run | None, config_problem: ArgusError | None, ids: Mapping[str, str]
+    ) -> Picture:
+        """`ids`: of its containers where they are known, by the part's name."""
         names = {
             part.name: run.containers.get(part.name, part.container) if run else part.container for part in plan.parts
         }
         wanted = of_project(run.project if run else plan.project)
         try:
             # In one question: an engine that is away fails once, however many services there are.
-            found = {one.name: one for one in await self.dock.containers(wanted, timeout=_LOOK)}
+            several = await self.dock.containers(wanted, timeout=_LOOK)
         except (ArgusError, EngineRefused) as error:
             unseen = tuple(Seen(part, names[part.name], None) for part in plan.parts)
             return Picture(plan, run, unseen, config_problem, refusals.in_words(error))
-        seen = (Seen(part, names[part.name], _ours(found.get(names[part.name]), run)) for part in plan.parts)
+        by_name, by_id = ({getattr(one, what): one for one in several} for what in ("name", "id"))
+        seen = []
+        for part in plan.parts:
+            # By its id first: somebody may have renamed it.
+            made = _ours(by_id.get(ids.get(part.name, "")) or by_name.get(names[part.name]), run)
+            seen.append(Seen(part, made.name if made else names[part.name], made))
         return Picture(plan, run, tuple(seen), config_problem)
 
     async def logs(
-        self, plan: Blueprint, run: Run | None, wanted: str, lines: int, since: float | None
+        self, run: Run | None, wanted: str, lines: int, since: float | None, ids: Mapping[str, str]
     ) -> tuple[Made, Printout]:
         containers = dict(run.containers) if run else {}
         name = containers.get(wanted, wanted if wanted in containers.values() else "")
-        made = _ours(await self.dock.container(name, timeout=_LOOK), run) if name else None
+        part = wanted if wanted in containers else next((one for one, its in containers.items() if its == name), "")
+        made = _ours(await self.dock.container(ids.get(part, name), timeout=_LOOK), run) if name else None
         if made is None:
             known = sorted({*containers, *containers.values()})
             message = f"there is no container {wanted!r} in this environment" + ("" if run else ", which is not up")

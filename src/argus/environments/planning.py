@@ -70,7 +70,8 @@ def _service(one: Service, served: tuple[str, ...]) -> Part:
             PortWish(port.container, port.host, port.address, port.protocol) for port in dict.fromkeys(one.ports)
         ),
         mounts=tuple(_mounts(one.mounts)),
-        depends_on=one.depends_on + served,
+        depends_on=one.depends_on,
+        starts_after=served,
         health=_health(one),
         alias=names.part(one.name),
     )

@@ -112,7 +112,7 @@ class Raising:
                 # One that is there already is used as it is: it holds what somebody wants to keep.
 
     async def _part(self, part: Part, network: str) -> Up:
-        for name in part.depends_on:
+        for name in (*part.depends_on, *part.starts_after):
             self._standing.waits(part.name, name)
             await self._ready[name].wait()
         began = self._clock.monotonic()

@@ -528,7 +528,7 @@ async def status(house: House, ask: Environment) -> StatusView:
     picture, circuit = await house.environments.status(asked(house, ask))
     run, wrong = picture.run, picture.config_problem
     unknown = picture.problem is not None
-    guarded = house.environments.guarded(run)
+    guarded = house.environments.guarded(picture)
 
     def part(one: Seen) -> PartView:
         guard = guarded.get(one.part.name)

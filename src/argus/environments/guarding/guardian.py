@@ -119,9 +119,15 @@ class Guardian:
 
     # What may be asked.
 
-    def seen(self, run: str) -> Mapping[str, Seen]:
+    def seen(self, run: str, found: Mapping[str, Made | None] | None = None) -> Mapping[str, Seen]:
+        """`found`: what whoever asks has just seen of each container himself, by the part's name."""
         post = self._posts.get(run)
-        return {name: self._seen(post, ward) for name, ward in post.wards.items()} if post else {}
+        return {name: self._seen(post, ward, found or {}) for name, ward in post.wards.items()} if post else {}
+
+    def ids(self, run: str) -> Mapping[str, str]:
+        """Of the containers, by the part's name: what they are called may be changed by anybody."""
+        post = self._posts.get(run)
+        return {name: ward.charge.id for name, ward in post.wards.items()} if post else {}
 
     def restarts(self, run: str, since: float = 0.0) -> list[Restart]:
         """Begun since then, by the wall clock, in their order."""
@@ -145,8 +151,11 @@ class Guardian:
         post = self._posts.get(run)
         return post.turnstile if post else Turnstile()
 
-    def _seen(self, post: Post, ward: Ward) -> Seen:
+    def _seen(self, post: Post, ward: Ward, found: Mapping[str, Made | None]) -> Seen:
         charge = ward.charge
+        if charge.state is State.WELL:
+            blind = self._sentries[post.order.engine.get("DOCKER_HOST", "")].is_blind(post)
+            charge = reports.shown(charge, blind, ward.made, found)
         due = charge.due if charge.state is State.WAITING and charge.due else None
         problem = reports.problem(charge) or ward.trouble
         most = post.order.settings.most if post.order.settings.restart else 0
@@ -167,7 +176,7 @@ class Guardian:
     ) -> Post:
         tools = self._tools
         sentry = self._sentry(order, since)
-        dock = tools.dock(shell, circuit)
+        dock = tools.dock(shell, circuit).watching()
         rebooted = order.boot != tools.clock.boot_id
 
         async def look(id: str, has_died: bool) -> tuple[Made | None, list[str] | None]:
@@ -180,6 +189,7 @@ class Guardian:
             order,
             tools,
             dock,
+            circuit,
             Waiter(dock, tools.http, tools.clock, tools.published(shell), lambda part, what: None),
             Diagnoser(dock, sentry.peaks, tools.clean, tools.clock),
             Intents(tools.store, tools.notes),

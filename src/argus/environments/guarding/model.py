@@ -23,6 +23,8 @@ class State(StrEnum):
     FAILED = "failed"
     """And is not to be restarted."""
     EXHAUSTED = "exhausted"
+    UNWATCHED = "unwatched"
+    """It was well, and nobody can look at it just now. Only shown, never on record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,8 @@ class Attempt:
     seconds: float = 0.0
     """From the failure to the outcome, the delay included."""
     problem: str = ""
+    is_forgiven: bool = False
+    """It followed from its engine's end, and is not counted."""
 
     def public(self) -> dict[str, Any]:
         return {
@@ -153,6 +157,8 @@ class Charge:
     last: Diagnostics | None = None
     """Of the failure after which nothing more is done."""
     is_loop: bool = False
+    before: int | None = None
+    """Attempts spent before it fell with its engine, until it is well again: those since are then forgiven."""
 
     @property
     def under_way(self) -> Attempt | None:
@@ -162,7 +168,16 @@ class Charge:
     @property
     def counted(self) -> tuple[Attempt, ...]:
         """Those that count towards the limit."""
-        return self.attempts[-self.spent :] if self.spent else ()
+        several = tuple(one for one in self.attempts if not one.is_forgiven)
+        return several[-self.spent :] if self.spent else ()
+
+    def forgiven(self) -> Charge:
+        """It is well: what was tried since it fell with its engine is not counted."""
+        if self.before is None:
+            return self
+        first = len(self.attempts) - max(0, self.spent - self.before)
+        several = tuple(replace(one, is_forgiven=n >= first) for n, one in enumerate(self.attempts))
+        return replace(self, attempts=several, spent=self.before, before=None)
 
     def with_attempt(self, attempt: Attempt, **more: Any) -> Charge:
         """One more, or the last one as it is now."""

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from argus.core.circuit import Circuit
 from argus.core.clock import stamp
 from argus.core.errors import ArgusError, Code
 from argus.core.events import Draft
@@ -66,6 +67,7 @@ def _part(one: Part) -> dict[str, Any]:
         "image": one.image,
         "ports": [asdict(port) for port in one.ports],
         "depends_on": list(one.depends_on),
+        "starts_after": list(one.starts_after),
         "health": asdict(one.health) if one.health else None,
         "is_mock": one.is_mock,
     }
@@ -78,6 +80,7 @@ def read_order(data: Mapping[str, Any]) -> tuple[Order, list[Charge]]:
                 **one,
                 "ports": tuple(PortWish(**port) for port in one["ports"]),
                 "depends_on": tuple(one["depends_on"]),
+                "starts_after": tuple(one.get("starts_after", ())),
                 "health": HealthWish(**one["health"]) if one["health"] else None,
             }
         )
@@ -93,6 +96,7 @@ class Post:
     order: Order
     tools: Tools
     dock: Dock
+    circuit: Circuit
     waiter: Waiter
     diagnoser: Diagnoser
     intents: Intents

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from argus.core.clock import milliseconds
 from argus.core.errors import ArgusError, Code
 from argus.environments.guarding.model import Attempt, Charge, Restart, Settings, State
+from argus.host.engine.resources import Made
 
 
 def attempt(one: Attempt, settings: Settings, died: float | None, decided: float) -> dict[str, Any]:
@@ -100,3 +103,16 @@ def restarts(charge: Charge, since: float) -> list[Restart]:
         for one in charge.attempts
         if one.at >= since and one.outcome != "not_needed"
     ]
+
+
+def shown(charge: Charge, blind: str, known: Made | None, found: Mapping[str, Made | None]) -> Charge:
+    """One that was well when the guardian last judged it, as it stands now. `blind`: why he cannot look; `known`: what
+    he saw last, `found`: what somebody else has just seen."""
+    if blind:
+        return replace(charge, state=State.UNWATCHED, why=f"nobody can look at it: {blind}")
+    made = found.get(charge.service, known)
+    if charge.service in found and made is None:
+        return replace(charge, state=State.WAITING, why="it is not there, and is about to be looked at")
+    if made is not None and made.state in ("exited", "dead"):
+        return replace(charge, state=State.WAITING, why="it has ended, and is about to be looked at")
+    return charge

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 
+from argus.core.breaker import State as Breaking
 from argus.core.clock import Clock
 from argus.core.errors import ArgusError, Code
 from argus.environments.guarding.model import State
@@ -26,6 +27,8 @@ _LOOK = 5.0
 _SWEEP = 30.0
 _DOUBT = 1.0
 """Seconds after which an engine that could not be asked is asked again; then twice as many, up to a sweep's."""
+_SHUT = 2.0
+"""Seconds after which one is tried again whose breaker refused: it may have closed at any time."""
 _TOLD_AGAIN = 0.2
 """Seconds in which an engine tells what happened meanwhile, before what it shows is judged."""
 _SKEW = 2.0
@@ -41,12 +44,14 @@ class Sentry:
         """By the container's id."""
         self._turn = asyncio.Lock()
         self._is_doubtful = False
+        self._is_shut = False
+        """To some, by their breakers: those were not looked at."""
         self._tries = 0
         self._due = asyncio.Event()
         self._outage: Outage | None = None
         """That is not over."""
-        self._back: Outage | None = None
-        """That is over, and not told so."""
+        self._back: dict[str, Outage] = {}
+        """That is over, by the runs that were not told so."""
         self._held: set[str] = set()
         """The runs whose cases wait for it."""
         self._until = 0.0
@@ -63,6 +68,7 @@ class Sentry:
     def drop(self, run: str) -> None:
         post = self.posts.pop(run)
         self._held.discard(run)
+        self._back.pop(run, None)
         for ward in post.wards.values():
             self._wards.pop(ward.charge.id, None)
             self.peaks.forget(ward.charge.id)
@@ -105,6 +111,14 @@ class Sentry:
             return True  # the next one ends what it finds of a killed one, as `docker stop` does, before it answers
         return ward.signs.stream == outage.stream and not ward.signs.is_asked_by_somebody
 
+    def is_blind(self, post: Post) -> str:
+        """Why nothing is seen of a run just now; empty where it is."""
+        if self._outage is not None:
+            return f"the engine is away: {self._outage.why}"
+        if post.circuit.breaker.state is Breaking.OPEN:
+            return f"{post.circuit.name} is not asked just now, after too many failures"
+        return "the engine does not answer" if self._is_doubtful else ""
+
     # The stream.
 
     @contextlib.asynccontextmanager
@@ -136,8 +150,11 @@ class Sentry:
 
     def _began(self) -> None:
         self._is_doubtful, self._tries = False, 0
+        for post in self.posts.values():
+            post.circuit.vouch()  # the next look is its probe
         if self._outage is not None:
-            self._back, self._outage, self._until = self._outage, None, self._clock.wall()
+            self._back |= dict.fromkeys(self.posts, self._outage)
+            self._outage, self._until = None, self._clock.wall()
         self._due.set()
 
     def _away(self, outage: Outage) -> None:
@@ -163,7 +180,7 @@ class Sentry:
                 self._tries = min(self._tries + 1, 10)
             else:
                 with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(_SWEEP):
+                    async with asyncio.timeout(_SHUT if self._is_shut else _SWEEP):
                         await self._due.wait()
                 if self._due.is_set():
                     self._due.clear()
@@ -172,20 +189,22 @@ class Sentry:
                 await self._sweep()
 
     async def _sweep(self) -> None:
-        back, self._back = self._back, None
+        self._is_shut = False
         for post in list(self.posts.values()):
             wanted = {MANAGED: "true", RUN: post.order.run}
             try:
                 found = {one.id: one for one in await post.dock.containers(wanted, timeout=_LOOK)}
             except ArgusError as error:
                 if error.code is Code.CIRCUIT_OPEN:
-                    continue  # closed to this one alone, perhaps
-                self._is_doubtful, self._back = True, back
+                    self._is_shut = True  # to this one alone, perhaps
+                    continue
+                self._is_doubtful = True
                 return
             except EngineRefused:
                 continue
             self._is_doubtful, self._tries = False, 0
             seen = [(ward, found.get(ward.charge.id)) for ward in post.wards.values()]
+            back = self._back.pop(post.order.run, None)
             if back is not None:
                 dead = [(one, made) for one, made in seen if made is not None and made.state == "exited"]
                 fallen = [one.part.name for one, made in dead if not one.is_settled(made) and self.fell(one, made)]

@@ -44,6 +44,8 @@ _LATEST = 5.0
 _CASE = 60.0
 """Seconds that a restart waits for the test case that is running, where the container still answers."""
 _DEPENDED = 60.0
+_BETTER = 5.0
+"""Seconds for those that it may call while it starts. A relay answers in a moment, or something is wrong with it."""
 _AWAY = (Code.DOCKER_UNAVAILABLE, Code.CIRCUIT_OPEN)
 _SETTLED = (State.LEFT, State.FAILED, State.EXHAUSTED)
 _WAKING = ("start", "kill", "die", "stop", "destroy", "pause", "unpause")
@@ -112,6 +114,8 @@ class Ward:
             return
         if made is None or made.state != "running":
             self.is_well.clear()  # before another that depends on it looks
+            if self.charge.state is State.WELL and self._post.is_up():
+                self._hold()  # until it is judged: a test case that begins now would find nobody
         self._news.set()
 
     def _is_up_again(self) -> None:
@@ -174,7 +178,7 @@ class Ward:
             await self._settle("not_needed")
         elif self.charge.state is not State.WELL:
             await self._become(
-                replace(self.charge, state=State.WELL, why="", code="", key="", last=None, is_loop=False)
+                replace(self.charge, state=State.WELL, why="", code="", key="", last=None, is_loop=False).forgiven()
             )
         self._is_up_again()
         self._let_go()
@@ -258,8 +262,12 @@ class Ward:
         """It fell with its engine. Those that it depends on come first; nothing is counted."""
         self._is_down()
         self._hold()
-        self.charge = replace(self.charge, state=State.WAITING, why="it ended with its engine", key=key)
+        before = self.charge.spent if self.charge.before is None else self.charge.before
+        self.charge = replace(
+            self.charge, state=State.WAITING, why="it ended with its engine", key=key, before=before
+        )
         await self._post.until_well(self.part.depends_on, _DEPENDED)
+        await self._post.until_well(self.part.starts_after, _BETTER)
         self._looked = self._post.tools.clock.monotonic()
         await self._act(None, made, is_running=False)
 
@@ -363,7 +371,7 @@ class Ward:
         state = State.WELL if is_over else State.WAITING
         charge = replace(charge, state=state, key="", act="", due=0.0)
         if is_over:
-            charge = replace(charge, why="", code="")
+            charge = replace(charge, why="", code="").forgiven()
         await post.note(charge, *writes)
         self.charge = charge
 

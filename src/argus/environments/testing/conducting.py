@@ -58,11 +58,11 @@ class Conductor:
             async with asyncio.timeout(timeout):
                 await self._all()
         except TimeoutError:
+            if self.lookout is not None and self.lookout.is_away:
+                raise self._interrupted(self.lookout.gone()) from None  # what is collected is no result
             return self._ended(self._so_far(f"not finished within {timeout:g} s"))
         except ArgusError as error:
-            outcome = self._so_far("not finished: the engine went away")
-            self.teller.run_ended("interrupted", outcome)
-            raise error.adding(results=outcome.public()) from None
+            raise self._interrupted(error) from None
         except asyncio.CancelledError:
             self.teller.run_ended("cancelled", self._so_far(_ENDED))
             raise
@@ -71,6 +71,11 @@ class Conductor:
     def collected(self) -> Outcome:
         """For who ended it from outside."""
         return self._so_far(_ENDED)
+
+    def _interrupted(self, error: ArgusError) -> ArgusError:
+        outcome = self._so_far("not finished: the engine went away")
+        self.teller.run_ended("interrupted", outcome)
+        return error.adding(results=outcome.public())
 
     def _ended(self, outcome: Outcome) -> Outcome:
         self.teller.run_ended(outcome.status.value, outcome)

@@ -162,7 +162,7 @@ def _placed(failure: Failure, where: str) -> Failure:
 
 
 def _again(reason: str) -> str:
-    said = "tried again: a container failed meanwhile"
+    said = "tried again: a container failed meanwhile, or the engine"
     return f"{reason}; {said}" if reason else said
 
 

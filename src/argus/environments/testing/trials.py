@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import functools
 import os
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +20,7 @@ from argus.environments.e2e.suites import Suite
 from argus.environments.runs import Run, State
 from argus.environments.testing import bounds, real, surroundings
 from argus.environments.testing.conducting import AT_ONCE, Conductor
-from argus.environments.testing.lookout import Lookout
+from argus.environments.testing.lookout import Lookout, Watched
 from argus.environments.testing.outcome import Guard
 from argus.environments.testing.playing import Turn
 from argus.environments.testing.results import Failure, SuiteResult, Verdict
@@ -84,6 +86,8 @@ class Trials:
     teller: Teller
     folder: str
     environ: dict[str, str]
+    lookout: Lookout | None
+    """None where nothing is up."""
 
     def conductor(self, suites: Sequence[Suite]) -> Conductor:
         tests = self.environment.config.tests
@@ -97,14 +101,8 @@ class Trials:
             self.tools.clock,
             self.guardian,
             run_id=self.run.id if self.run else None,
-            lookout=Lookout(self._ask) if self.run else None,
+            lookout=self.lookout,
         )
-
-    async def _ask(self) -> None:
-        try:
-            await self.dock.ping(timeout=_ASK)
-        except EngineRefused:
-            return  # it answers
 
     async def _one(self, suite: Suite, told: Callable[[Progress], None]) -> SuiteResult:
         file = surroundings.path(self.environment, suite.file)
@@ -165,7 +163,12 @@ class Trials:
         return replace(made, warnings=(*said, *made.warnings))
 
     def _around(self, name: str) -> AbstractAsyncContextManager[Turn | None]:
-        return self.guardian.turnstile(self.run.id).case(name) if self.run else nothing_around(name)
+        return self._watched(name, self.run, self.lookout) if self.run and self.lookout else nothing_around(name)
+
+    @contextlib.asynccontextmanager
+    async def _watched(self, name: str, run: Run, lookout: Lookout) -> AsyncIterator[Turn | None]:
+        async with self.guardian.turnstile(run.id).case(name) as turn:
+            yield Watched(turn, lookout)
 
     def _world(self, environ: dict[str, str]) -> World:
         services = self.environment.services
@@ -200,7 +203,15 @@ async def prepare(
         Teller(tell, tools.show, about),
         surroundings.standing(project, caller),
         surroundings.exported(environment, engine=engine, run=run.id if run else None),
+        Lookout(functools.partial(_ask, dock)) if run else None,
     )
+
+
+async def _ask(dock: Dock) -> None:
+    try:
+        await dock.ping(timeout=_ASK)
+    except EngineRefused:
+        return  # it answers
 
 
 def _real(*folders: str) -> list[str]:

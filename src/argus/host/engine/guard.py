@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol, TypeVar
 
 from argus.core.breaker import Limits
-from argus.core.circuit import Circuit, Verdict
+from argus.core.circuit import Circuit, Verdict, Way
 from argus.core.errors import ArgusError, Code
 from argus.host.engine.seam import Container, EngineRefused, EngineUnavailable
 
@@ -41,7 +41,7 @@ def judge(error: Exception) -> Verdict:
 
 
 async def within(
-    circuit: Circuit, question: Callable[[], Awaitable[T]], timeout: float, fair: float | None = FAIR
+    way: Way, question: Callable[[], Awaitable[T]], timeout: float, fair: float | None = FAIR
 ) -> T:
     """Asks through the breaker.
 
@@ -56,7 +56,7 @@ async def within(
         except TimeoutError:
             raise _late(timeout, fair) from None
 
-    return await circuit.call(answer)
+    return await way.call(answer)
 
 
 def _late(timeout: float, fair: float | None) -> Exception:

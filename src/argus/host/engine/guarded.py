@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
-from argus.core.circuit import Circuit
+from argus.core.circuit import Circuit, Sparing, Way
 from argus.host.engine.guard import FAIR, within
 from argus.host.engine.printed import Printout
 from argus.host.engine.resources import (
@@ -67,96 +67,100 @@ class Resources(Protocol):
 
 
 class GuardedDock:
-    def __init__(self, resources: Resources, circuit: Circuit) -> None:
+    def __init__(self, resources: Resources, circuit: Circuit, way: Way | None = None) -> None:
         self._asked = resources
         self.circuit = circuit
+        self._way: Way = way or circuit
+
+    def watching(self) -> GuardedDock:
+        return GuardedDock(self._asked, self.circuit, Sparing(self.circuit))
 
     async def ping(self, *, timeout: float) -> None:
-        await within(self.circuit, self._asked.ping, timeout)
+        await within(self._way, self._asked.ping, timeout)
 
     async def info(self, *, timeout: float) -> Info:
-        return await within(self.circuit, self._asked.info, timeout)
+        return await within(self._way, self._asked.info, timeout)
 
     async def image(self, name: str, *, timeout: float) -> str | None:
-        return await within(self.circuit, lambda: self._asked.image(name), timeout)
+        return await within(self._way, lambda: self._asked.image(name), timeout)
 
     async def import_image(self, tar: bytes, name: str, changes: Sequence[str] = (), *, timeout: float) -> str:
-        return await within(self.circuit, lambda: self._asked.import_image(tar, name, changes), timeout, _FAIR_TO_DO)
+        return await within(self._way, lambda: self._asked.import_image(tar, name, changes), timeout, _FAIR_TO_DO)
 
     async def build(self, building: Building, heard: Callable[[str], None] | None = None, *, timeout: float) -> str:
         # It keeps its own deadline: at the end of it, it has yet to find out whose fault that was.
-        return await self.circuit.call(lambda: self._asked.build(building, heard or _ignore, timeout=timeout))
+        return await self._way.call(lambda: self._asked.build(building, heard or _ignore, timeout=timeout))
 
     async def make(self, making: Making, *, timeout: float) -> str:
-        return await within(self.circuit, lambda: self._asked.make(making), timeout, _FAIR_TO_DO)
+        return await within(self._way, lambda: self._asked.make(making), timeout, _FAIR_TO_DO)
 
     async def start(self, id: str, *, timeout: float) -> None:
-        await within(self.circuit, lambda: self._asked.start(id), timeout, _FAIR_TO_DO)
+        await within(self._way, lambda: self._asked.start(id), timeout, _FAIR_TO_DO)
 
     async def restart(self, id: str, *, timeout: float) -> None:
         # How long it takes to end is the container's own.
-        await within(self.circuit, lambda: self._asked.restart(id), timeout, None)
+        await within(self._way, lambda: self._asked.restart(id), timeout, None)
 
     async def stop(self, id: str, grace: float, *, timeout: float) -> None:
         # The container may take all of its grace, and the engine as long again to be sure of it.
-        await within(self.circuit, lambda: self._asked.stop(id, grace), timeout, grace + 2 * _FAIR_TO_DO)
+        await within(self._way, lambda: self._asked.stop(id, grace), timeout, grace + 2 * _FAIR_TO_DO)
 
     async def kill(self, id: str, signal: str = "KILL", *, timeout: float) -> None:
-        await within(self.circuit, lambda: self._asked.kill(id, signal), timeout, _FAIR_TO_DO)
+        await within(self._way, lambda: self._asked.kill(id, signal), timeout, _FAIR_TO_DO)
 
     async def remove(self, id: str, *, timeout: float) -> bool:
-        return await within(self.circuit, lambda: self._asked.remove(id), timeout, _FAIR_TO_DO)
+        return await within(self._way, lambda: self._asked.remove(id), timeout, _FAIR_TO_DO)
 
     async def container(self, name_or_id: str, *, timeout: float) -> Made | None:
-        return await within(self.circuit, lambda: self._asked.container(name_or_id), timeout)
+        return await within(self._way, lambda: self._asked.container(name_or_id), timeout)
 
     async def containers(self, labels: Wanted, *, timeout: float) -> list[Made]:
-        return await within(self.circuit, lambda: self._asked.containers(labels), timeout)
+        return await within(self._way, lambda: self._asked.containers(labels), timeout)
 
     async def logs(self, id: str, tail: int = 100, since: float | None = None, *, timeout: float) -> Printout:
-        return await within(self.circuit, lambda: self._asked.logs(id, tail, since), timeout)
+        return await within(self._way, lambda: self._asked.logs(id, tail, since), timeout)
 
     async def stats(self, id: str, *, timeout: float) -> Usage:
-        return await within(self.circuit, lambda: self._asked.stats(id), timeout)
+        return await within(self._way, lambda: self._asked.stats(id), timeout)
 
     async def execute(
         self, id: str, argv: Sequence[str], environment: Labels | None = None, *, timeout: float
     ) -> Executed:
         # It keeps its own deadline: at the end of it, it has yet to find out whose fault that was.
-        return await self.circuit.call(lambda: self._asked.execute(id, argv, environment or {}, timeout=timeout))
+        return await self._way.call(lambda: self._asked.execute(id, argv, environment or {}, timeout=timeout))
 
     async def processes(self, id: str, *, timeout: float) -> list[Process]:
-        return await within(self.circuit, lambda: self._asked.processes(id), timeout, _FAIR_TO_DO)
+        return await within(self._way, lambda: self._asked.processes(id), timeout, _FAIR_TO_DO)
 
     async def file(self, id: str, path: str, most: int = 0, *, timeout: float) -> FileFound | None:
-        return await within(self.circuit, lambda: self._asked.file(id, path, most), timeout, _FAIR_TO_DO)
+        return await within(self._way, lambda: self._asked.file(id, path, most), timeout, _FAIR_TO_DO)
 
     async def make_network(self, name: str, labels: Labels, *, timeout: float) -> str:
-        return await within(self.circuit, lambda: self._asked.make_network(name, labels), timeout, _FAIR_TO_DO)
+        return await within(self._way, lambda: self._asked.make_network(name, labels), timeout, _FAIR_TO_DO)
 
     async def network(self, name_or_id: str, *, timeout: float) -> Network | None:
-        return await within(self.circuit, lambda: self._asked.network(name_or_id), timeout)
+        return await within(self._way, lambda: self._asked.network(name_or_id), timeout)
 
     async def networks(self, labels: Wanted, *, timeout: float) -> list[Network]:
-        return await within(self.circuit, lambda: self._asked.networks(labels), timeout)
+        return await within(self._way, lambda: self._asked.networks(labels), timeout)
 
     async def remove_network(self, id: str, *, timeout: float) -> bool:
-        return await within(self.circuit, lambda: self._asked.remove_network(id), timeout, _FAIR_TO_DO)
+        return await within(self._way, lambda: self._asked.remove_network(id), timeout, _FAIR_TO_DO)
 
     async def join(self, network: str, container: str, aliases: Sequence[str] = (), *, timeout: float) -> None:
-        await within(self.circuit, lambda: self._asked.join(network, container, aliases), timeout, _FAIR_TO_DO)
+        await within(self._way, lambda: self._asked.join(network, container, aliases), timeout, _FAIR_TO_DO)
 
     async def leave(self, network: str, container: str, *, timeout: float) -> bool:
-        return await within(self.circuit, lambda: self._asked.leave(network, container), timeout, _FAIR_TO_DO)
+        return await within(self._way, lambda: self._asked.leave(network, container), timeout, _FAIR_TO_DO)
 
     async def make_volume(self, name: str, labels: Labels, *, timeout: float) -> None:
-        await within(self.circuit, lambda: self._asked.make_volume(name, labels), timeout, _FAIR_TO_DO)
+        await within(self._way, lambda: self._asked.make_volume(name, labels), timeout, _FAIR_TO_DO)
 
     async def volumes(self, labels: Wanted, *, timeout: float) -> list[Volume]:
-        return await within(self.circuit, lambda: self._asked.volumes(labels), timeout)
+        return await within(self._way, lambda: self._asked.volumes(labels), timeout)
 
     async def remove_volume(self, name: str, *, timeout: float) -> bool:
-        return await within(self.circuit, lambda: self._asked.remove_volume(name), timeout, _FAIR_TO_DO)
+        return await within(self._way, lambda: self._asked.remove_volume(name), timeout, _FAIR_TO_DO)
 
     @contextlib.asynccontextmanager
     async def happenings(
@@ -173,7 +177,7 @@ class GuardedDock:
                     error.is_the_engines = error.is_the_engines and not again
                     raise
 
-            yield await within(self.circuit, begin, timeout, None if again else FAIR)
+            yield await within(self._way, begin, timeout, None if again else FAIR)
 
 
 def _ignore(line: str) -> None:

@@ -225,6 +225,10 @@ class Dock(Protocol):
     Container, image, network and volume names that no engine would take are not sent; they are refused just so.
     """
 
+    def watching(self) -> Dock:
+        """The same for who looks again and again: it spends one failure of the breaker for an outage."""
+        ...
+
     async def ping(self, *, timeout: float) -> None: ...
 
     async def info(self, *, timeout: float) -> Info: ...
