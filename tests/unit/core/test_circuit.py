@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 import pytest
 from hypothesis import given, settings
@@ -41,6 +42,12 @@ class Rig:
         self.circuit.changed = lambda: self.changes.append(self.circuit.breaker)
 
     async def call(self, error: type[Exception] | None = None) -> str:
+        return await self.circuit.call(self._work(error))
+
+    async def look(self, error: type[Exception] | None = None) -> str:
+        return await self.circuit.look(self._work(error))
+
+    def _work(self, error: type[Exception] | None) -> Callable[[], Awaitable[str]]:
         async def work() -> str:
             self.reached += 1
             if self.gate is not None:
@@ -49,7 +56,7 @@ class Rig:
                 raise error("why")
             return "well"
 
-        return await self.circuit.call(work)
+        return work
 
     async def fail(self, times: int, error: type[Exception] = Sick) -> None:
         for _ in range(times):
@@ -271,3 +278,36 @@ async def test_whoever_asks_beforehand_is_told_what_a_call_would_be_told_and_tak
     rig.gate.set()
     assert await probe == "well"
     rig.circuit.check()
+
+
+async def test_who_only_looks_spends_one_failure_however_often():
+    rig = Rig()
+    for _ in range(20):
+        with pytest.raises(Sick):
+            await rig.look(Sick)
+    assert (rig.reached, rig.circuit.breaker.consecutive, rig.state) == (20, 1, State.CLOSED)
+    await rig.fail(4)  # of who wants something done each counts
+    assert rig.state is State.OPEN
+    with pytest.raises(CircuitOpen):
+        await rig.look()
+    assert rig.reached == 24
+
+
+async def test_a_look_in_vain_at_a_half_open_breaker_gives_its_place_to_the_next():
+    rig = Rig(breaker=Breaker(State.OPEN, consecutive=5))
+    rig.now = 31.0
+    for _ in range(3):
+        with pytest.raises(Sick):
+            await rig.look(Sick)
+    assert rig.state is State.HALF_OPEN
+    assert await rig.look() == "well"
+    assert rig.state is State.CLOSED
+
+
+@pytest.mark.parametrize(("reset_after", "then"), [(30.0, State.HALF_OPEN), (0.0, State.OPEN)])
+def test_one_that_another_vouches_for_may_be_tried_at_once_but_not_where_only_a_person_may(
+    reset_after: float, then: State
+):
+    rig = Rig(Limits(reset_after=reset_after), Breaker(State.OPEN, consecutive=5))
+    rig.circuit.vouch()
+    assert rig.state is then

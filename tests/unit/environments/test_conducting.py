@@ -10,9 +10,10 @@ import pytest
 
 from argus.core.errors import ArgusError, Code
 from argus.environments.e2e.suites import Suite
+from argus.environments.guarding.turnstile import Turnstile
 from argus.environments.testing import junit
 from argus.environments.testing.conducting import Conductor
-from argus.environments.testing.lookout import Lookout
+from argus.environments.testing.lookout import Lookout, Watched
 from argus.environments.testing.outcome import Outcome
 from argus.environments.testing.results import CaseResult, Failure, SuiteResult, Verdict
 from argus.environments.testing.running import Progress
@@ -161,13 +162,14 @@ def test_a_run_that_takes_too_long_keeps_what_it_has_and_tears_down():
 
 
 def test_an_engine_that_goes_away_ends_the_run_with_what_was_collected():
-    stage = Stage("one", "two", cases="a b c d e f g h i j")
+    stage = Stage("one", "two", cases=" ".join("abcdefghij" * 4))
     stage.engine_gone_after = 12.0
     with pytest.raises(ArgusError) as raised:
         stage.run()
     assert raised.value.code is Code.DOCKER_UNAVAILABLE
     results = raised.value.details["results"]
-    assert results["totals"]["passed"] >= 12
+    assert results["totals"]["passed"] >= 40
+    assert raised.value.details["awaySeconds"] == pytest.approx(30, abs=2)
     assert [one["status"] for one in results["suites"]] == ["passed", "failed"]
     assert stage.torn_down == ["one", "two"]
     assert (stage.events[-1][0], stage.events[-1][1]["status"]) == ("run_ended", "interrupted")
@@ -210,6 +212,59 @@ def test_an_engine_that_stumbles_once_ends_nothing():
 
     run_simulated(main)
     assert asked >= 4
+
+
+def test_an_engine_that_comes_back_in_time_ends_nothing():
+    stage = Stage("one", cases=" ".join("abcdefghij" * 5))
+
+    async def ask() -> None:
+        if 10 < asyncio.get_running_loop().time() < 38:
+            raise GONE
+
+    async def main(loop: SimulatedLoop) -> None:
+        conductor = stage.conductor()
+        conductor.lookout = Lookout(ask)
+        assert (await conductor.run(None)).totals["passed"] == 50
+
+    run_simulated(main)
+
+
+def test_a_run_whose_time_is_over_while_its_engine_is_away_is_no_result():
+    stage = Stage("one", "two", cases="a b c d e f g h i j")
+    stage.engine_gone_after = 5.0
+    with pytest.raises(ArgusError) as raised:
+        stage.run(timeout=12.5)
+    assert raised.value.code is Code.DOCKER_UNAVAILABLE
+    assert [one["status"] for one in raised.value.details["results"]["suites"]] == ["passed", "failed"]
+
+
+def test_what_is_told_is_what_happened_and_not_that_a_breaker_refuses():
+    async def ask() -> None:
+        raise ArgusError(Code.CIRCUIT_OPEN, "failed 5 times in a row", lastFailure="connection refused")
+
+    async def main(loop: SimulatedLoop) -> None:
+        with pytest.raises(ArgusError) as raised:
+            await Lookout(ask).run()
+        assert raised.value.message == "the engine went away in the middle of the run: connection refused"
+
+    run_simulated(main)
+
+
+@pytest.mark.parametrize(("away", "closed", "then"), [(20.0, False, True), (0.0, False, False), (0.0, True, True)])
+def test_a_case_is_disturbed_also_by_an_engine_that_is_away(away: float, closed: bool, then: bool):
+    async def ask() -> None:
+        if asyncio.get_running_loop().time() < away:
+            raise GONE
+
+    async def main(loop: SimulatedLoop) -> None:
+        turnstile = Turnstile()
+        async with turnstile.case("a case") as turn:
+            if closed:
+                turnstile.close()
+        assert await Watched(turn, Lookout(ask)).was_disturbed() is then
+        assert loop.time() >= away
+
+    run_simulated(main)
 
 
 def test_a_run_that_nobody_wants_any_more_is_torn_down_and_told():

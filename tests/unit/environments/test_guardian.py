@@ -239,7 +239,7 @@ def test_a_stream_that_is_cut_is_asked_for_what_was_missed():
     guarded(test)
 
 
-@pytest.mark.parametrize("how", ["started by a person", "removed by a person", "cleaned"])
+@pytest.mark.parametrize("how", ["started by a person", "started and stopped", "removed by a person", "cleaned"])
 def test_what_changes_while_a_restart_is_waited_for_is_seen(how: str):
     async def test(rig: Rig) -> None:
         await rig.guard(db(), restart_delay=30.0)
@@ -248,6 +248,9 @@ def test_what_changes_while_a_restart_is_waited_for_is_seen(how: str):
         await asyncio.sleep(10.0)
         if how.startswith("started"):
             await rig.engine.start(one.id)
+            if how.endswith("stopped"):  # what a person does to say that it is to be left alone
+                await asyncio.sleep(1.0)
+                await rig.engine.stop(one.id, 1.0)
         elif how.startswith("removed"):
             await rig.engine.remove(one.id)
         else:
@@ -258,7 +261,8 @@ def test_what_changes_while_a_restart_is_waited_for_is_seen(how: str):
         assert await rig.told("restart_success") == []
         assert await rig.open_acts() == 0
         if how.startswith("started"):
-            assert (rig.seen().state, rig.seen().restarts) == (State.WELL, 0)
+            then = State.LEFT if how.endswith("stopped") else State.WELL
+            assert (rig.seen().state, rig.seen().restarts) == (then, 0)
             assert rig.guardian.restarts("run1") == []
         elif how.startswith("removed"):
             assert rig.seen().state is State.LEFT
