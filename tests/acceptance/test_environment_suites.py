@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +14,8 @@ from mcp.client.stdio import StdioServerParameters
 
 from tests.acceptance.harness import DEADLINE, eventually, never
 from tests.acceptance.test_agents_door import data
-from tests.acceptance.test_environment_guardian import BREAKS, SCRIPT, breaks, restarting, signal
-from tests.acceptance.yard import Project, Yard, ended, service, stays, web
+from tests.acceptance.test_environment_guardian import BREAKS, SCRIPT, breaks, mortal, restarting, signal  # noqa: F401
+from tests.acceptance.yard import COMMANDS, Project, Yard, ended, service, stays, web
 from tests.docker_engine import Engine
 
 PRINTS = "echo ready > /www/x && cat /www/x"
@@ -193,10 +194,10 @@ def test_an_engine_that_dies_in_a_run_is_told_with_what_was_collected(yard: Yard
     waits = {"name": "waits", "exec": {"command": "sleep 600", "timeout": "10m"}}
     project = shop(yard, {"name": "life", "cases": [first, waits]}, {"name": "later", "cases": [first]})
     project.up()
-    running = project.begin("run", "--junit", "results.xml")
+    running = project.begin("run", "--junit", "results.xml", "--timeout", "8s")
     yard.wait_for("case_ended")
     docker.kill()
-    error = ended(running).error
+    error = ended(running).error  # of two limits the nearer one: what an engine is given to come back is longer
     assert error["code"] == "DOCKER_UNAVAILABLE"
     results = error["details"]["results"]
     assert [(one["id"], one["status"]) for one in results["suites"]] == [("life", "failed"), ("later", "skipped")]
@@ -204,6 +205,63 @@ def test_an_engine_that_dies_in_a_run_is_told_with_what_was_collected(yard: Yard
     assert (project.folder / "results.xml").exists()
     assert project.status["circuitBreaker"]["failureCount"] > 0
     docker.start()
-    project.env("reset-circuit")  # the guardian asks too, and may have opened it
     project.up()
     assert project.env("run-suite", "later").code == 0
+
+
+@pytest.mark.req("SC-R01")
+def test_a_run_whose_engine_is_restarted_goes_on_however_often_somebody_looks_meanwhile(
+    mortal: Engine, tmp_path: Path
+) -> None:
+    yard = Yard(tmp_path / "argus", mortal)
+    yard.configure([])
+    for image, command in COMMANDS.items():
+        mortal.image(image, *command)
+    try:
+        yard.up()
+        first = {"name": "first", "request": {"path": "/health"}}
+        waits = {"name": "waits", "exec": {"command": "sleep 5"}, "expect": {"exitCode": 0}}
+        asks = {"name": "asks", "request": {"path": "/health"}, "expect": {"status": 200}}
+        project = shop(yard, {"name": "life", "cases": [first, waits, asks]})
+        project.up()
+        running = project.begin("run")
+        yard.wait_for("case_ended")
+        mortal.process.terminate()
+        eventually(lambda: not mortal.runs, "the engine is gone")
+        yard.wait_for("engine_lost")
+        for _ in range(7):  # two more than a breaker takes
+            status = project.status
+            assert status["problem"]["code"] == "DOCKER_UNAVAILABLE"
+            assert {one["guard"]["state"] for one in status["services"]} <= {"unwatched", "waiting", "left alone"}
+        assert status["circuitBreaker"]["state"] == "closed"
+        mortal.start()
+        ran = ended(running)
+        assert (ran.code, ran.json["status"]) == (0, "passed"), ran
+        assert ran.json["totals"]["passed"] == 3
+        assert {one["guard"]["state"] for one in project.status["services"]} == {"well"}
+        assert {one["guard"]["restarts"] for one in project.status["services"]} == {0}
+        assert yard.journal("breaker_opened") == []
+    finally:
+        yard.end()
+
+
+def test_a_setup_waits_for_its_turn_no_longer_than_it_may(yard: Yard, docker: Engine) -> None:
+    project = shop(yard, {"name": "life", "cases": [{"name": "waits", "exec": {"command": "sleep 600"}}]})
+    project.up()
+    running = project.begin("run")
+    yard.wait_for("case_started")
+    error = project.env("setup", "--timeout", "1s").error
+    assert error["code"] == "CONFLICT"
+    assert error["message"] == "not begun within 1 s: it waited for its turn, and run is still under way"
+    assert (error["details"]["waitedFor"], error["details"]["timeoutSeconds"]) == ("run", 1)
+    project.env("clean")
+    assert ended(running).error["code"] == "CONFLICT"
+
+
+def test_a_container_that_somebody_renamed_is_shown_by_its_new_name(yard: Yard, docker: Engine) -> None:
+    project = shop(yard, {"name": "life", "cases": [{"name": "first", "request": {"path": "/health"}}]})
+    project.up()
+    docker.ask("POST", "/containers/db/rename?name=db2")
+    (db,) = [one for one in project.status["services"] if one["name"] == "db"]
+    assert (db["container"], db["state"], db["guard"]["state"]) == ("db2", "running", "well")
+    assert project.env("logs", "db").code == 0

@@ -91,7 +91,7 @@ def test_one_whose_breaker_only_a_person_closes_is_brought_back_when_he_has():
         await asks(rig, 5)
         falls(rig, "cache")
         rig.engine.away = ""
-        await asyncio.sleep(60.0)
+        await asyncio.sleep(40.0)
         assert (rig.one("cache").starts, rig.circuit.breaker.state) == (1, Breaking.OPEN)
         said = rig.guardian.seen("run2")["cache"]
         assert (said.state, "not asked just now" in said.why) == (State.UNWATCHED, True)
@@ -212,5 +212,19 @@ def test_a_container_is_known_by_its_id_whatever_it_is_called_now(how: str):
         assert (seen.made.id, seen.container) == (id, "db2" if how == "renamed" else "db")
         made, _ = await looker.logs(run, "db", 10, None, rig.guardian.ids("run1"))
         assert made.id == id
+
+    guarded(test)
+
+
+def test_all_that_the_guardian_asks_in_vain_is_one_failure():
+    async def test(rig: Rig) -> None:
+        await rig.guard(db())
+        before = rig.engine.asked
+        rig.one().end(7)
+        while rig.engine.asked == before:  # noqa: ASYNC110 - virtual time costs nothing
+            await asyncio.sleep(0.0001)
+        rig.engine.away = "refused"  # while it looks, and asks for the last words
+        await asyncio.sleep(20.0)
+        assert rig.circuit.breaker.consecutive == 1
 
     guarded(test)
