@@ -64,6 +64,14 @@ def resting(docker: Engine, tmp_path: Path) -> Iterator[Yard]:
 
 
 @pytest.fixture
+def mortal() -> Iterator[Engine]:
+    """An engine whose containers die with it."""
+    engine = Engine(keeps=False)
+    yield engine
+    engine.end()
+
+
+@pytest.fixture
 def yard(resting: Yard) -> Yard:
     resting.up()
     return resting

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -327,14 +326,6 @@ def test_an_engine_that_is_killed_takes_its_containers_along_and_they_are_up_aga
         assert yard.journal("container_left_alone", "restart_exhausted") == []
     finally:
         yard.end()
-
-
-@pytest.fixture
-def mortal(tmp_path: Path) -> Iterator[Engine]:
-    """An engine whose containers die with it."""
-    engine = Engine(keeps=False)
-    yield engine
-    engine.end()
 
 
 @pytest.mark.fault("CT7")

@@ -14,7 +14,7 @@ from mcp.client.stdio import StdioServerParameters
 
 from tests.acceptance.harness import DEADLINE, eventually, never
 from tests.acceptance.test_agents_door import data
-from tests.acceptance.test_environment_guardian import BREAKS, SCRIPT, breaks, mortal, restarting, signal  # noqa: F401
+from tests.acceptance.test_environment_guardian import BREAKS, SCRIPT, breaks, restarting, signal
 from tests.acceptance.yard import COMMANDS, Project, Yard, ended, service, stays, web
 from tests.docker_engine import Engine
 

@@ -507,13 +507,19 @@ async def test_it_is_told_whether_one_was_asked_to_end_or_killed(world: World):
 
 
 @on_every_engine
-async def test_a_stream_that_is_begun_in_vain_again_and_again_is_one_failure(world: World):
+async def test_who_watches_asks_in_vain_again_and_again_and_spends_one_failure(world: World):
     world.kill()
-    for again in (False, True, True, True):
+    watching = world.dock.watching()
+    for _ in range(4):
         with pytest.raises(EngineUnavailable):
-            async with world.dock.happenings({}, timeout=ENOUGH, again=again):
+            async with watching.happenings({}, timeout=ENOUGH):
                 pass
+        with pytest.raises(EngineUnavailable):
+            await watching.ping(timeout=ENOUGH)
     assert world.dock.circuit.breaker.consecutive == 1
+    with pytest.raises(EngineUnavailable):
+        await world.dock.ping(timeout=ENOUGH)
+    assert world.dock.circuit.breaker.consecutive == 2
 
 
 # --- an engine that is not well

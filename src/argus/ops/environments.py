@@ -154,7 +154,10 @@ class PortView(Answer):
 
 
 class GuardView(Answer):
-    state: str = Field(description="well, waiting (for its next start), starting, left alone, failed or exhausted")
+    state: str = Field(
+        description="well, waiting (for its next start), starting, left alone, failed, exhausted, or unwatched: it was "
+        "well, and cannot be looked at just now"
+    )
     restarts: int = Field(description="Since it was set up, or was last well for ten minutes")
     max_restarts: int
     next_attempt: str | None

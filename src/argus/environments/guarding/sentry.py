@@ -122,12 +122,12 @@ class Sentry:
     # The stream.
 
     @contextlib.asynccontextmanager
-    async def _begin(self, since: float | None, again: bool) -> AsyncIterator[AsyncIterator[Happening]]:
+    async def _begin(self, since: float | None) -> AsyncIterator[AsyncIterator[Happening]]:
         """Through the breaker of any environment that lets it pass: one that is closed to one must not be to all."""
         problem: Exception = EngineUnavailable("nobody is guarded", is_the_engines=False)
         async with contextlib.AsyncExitStack() as stack:
             for post in list(self.posts.values()):
-                beginning = post.dock.happenings({MANAGED: "true"}, since, timeout=_BEGIN, again=again)
+                beginning = post.dock.happenings({MANAGED: "true"}, since, timeout=_BEGIN)
                 try:
                     told = await stack.enter_async_context(beginning)
                 except ArgusError as error:

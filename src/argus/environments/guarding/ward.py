@@ -263,9 +263,7 @@ class Ward:
         self._is_down()
         self._hold()
         before = self.charge.spent if self.charge.before is None else self.charge.before
-        self.charge = replace(
-            self.charge, state=State.WAITING, why="it ended with its engine", key=key, before=before
-        )
+        self.charge = replace(self.charge, state=State.WAITING, why="it ended with its engine", key=key, before=before)
         await self._post.until_well(self.part.depends_on, _DEPENDED)
         await self._post.until_well(self.part.starts_after, _BETTER)
         self._looked = self._post.tools.clock.monotonic()

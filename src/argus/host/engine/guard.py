@@ -40,9 +40,7 @@ def judge(error: Exception) -> Verdict:
     return Verdict.NOTHING
 
 
-async def within(
-    way: Way, question: Callable[[], Awaitable[T]], timeout: float, fair: float | None = FAIR
-) -> T:
+async def within(way: Way, question: Callable[[], Awaitable[T]], timeout: float, fair: float | None = FAIR) -> T:
     """Asks through the breaker.
 
     A deadline of at least `fair` seconds that is missed is a failure of the engine. None: it never is, because a

@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from argus.core.circuit import Circuit, Sparing, Way
-from argus.host.engine.guard import FAIR, within
+from argus.host.engine.guard import within
 from argus.host.engine.printed import Printout
 from argus.host.engine.resources import (
     Building,
@@ -25,7 +25,6 @@ from argus.host.engine.resources import (
     Volume,
     Wanted,
 )
-from argus.host.engine.seam import EngineUnavailable
 
 _FAIR_TO_DO = 5.0
 """Seconds that an engine may be expected to do something within: to make, start or remove."""
@@ -164,20 +163,12 @@ class GuardedDock:
 
     @contextlib.asynccontextmanager
     async def happenings(
-        self, labels: Wanted, since: float | None = None, *, timeout: float, again: bool = False
+        self, labels: Wanted, since: float | None = None, *, timeout: float
     ) -> AsyncIterator[AsyncIterator[Happening]]:
         """The beginning passes the breaker. A stream that is lost later is told by whoever begins the next one."""
         async with contextlib.AsyncExitStack() as stack:
             begun = self._asked.happenings(labels, since)
-
-            async def begin() -> AsyncIterator[Happening]:
-                try:
-                    return await stack.enter_async_context(begun)
-                except EngineUnavailable as error:
-                    error.is_the_engines = error.is_the_engines and not again
-                    raise
-
-            yield await within(self._way, begin, timeout, None if again else FAIR)
+            yield await within(self._way, lambda: stack.enter_async_context(begun), timeout)
 
 
 def _ignore(line: str) -> None:

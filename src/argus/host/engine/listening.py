@@ -17,8 +17,8 @@ from argus.core.errors import ArgusError
 from argus.host.engine.resources import Happening
 from argus.host.engine.seam import EngineRefused
 
-Begin = Callable[[float | None, bool], AbstractAsyncContextManager[AsyncIterator[Happening]]]
-"""Since when, and whether it was tried in vain just before: then another failure says nothing new."""
+Begin = Callable[[float | None], AbstractAsyncContextManager[AsyncIterator[Happening]]]
+"""Since when."""
 _PAUSES = (0.0, 0.1, 0.25, 0.5, 1.0)
 _SLOW = 1.0
 """Seconds for a beginning. Longer, and it waited for an engine that was being started."""
@@ -73,7 +73,7 @@ class Listener:
             await asyncio.sleep(_PAUSES[min(tries, len(_PAUSES) - 1)])
             asked = self._clock.monotonic()
             try:
-                async with self._begin(self._since, tries > 0) as told:
+                async with self._begin(self._since) as told:
                     if self._clock.monotonic() - asked > _SLOW:
                         self._is_away(lost, "it took long to begin")
                     tries = 0

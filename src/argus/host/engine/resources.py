@@ -331,13 +331,12 @@ class Dock(Protocol):
         ...
 
     def happenings(
-        self, labels: Wanted, since: float | None = None, *, timeout: float, again: bool = False
+        self, labels: Wanted, since: float | None = None, *, timeout: float
     ) -> AbstractAsyncContextManager[AsyncIterator[Happening]]:
         """What happens to containers, networks and volumes, from the moment it is entered (or since then), for ever.
 
         The deadline is that of its beginning. A lost connection raises EngineUnavailable. Networks and volumes are
         told of only where no labels are wanted: the engine does not know theirs here. Health checks' own commands
-        (`exec_…`) are not told of. `again`: it was begun in vain just before, so that one more failure says nothing
-        new and is not counted; it is refused by an open breaker all the same.
+        (`exec_…`) are not told of.
         """
         ...
