@@ -14,6 +14,7 @@ from mcp.client.stdio import StdioServerParameters
 
 from tests.acceptance.harness import DEADLINE, eventually, never
 from tests.acceptance.test_agents_door import data
+from tests.acceptance.test_environment_engine import ask
 from tests.acceptance.test_environment_guardian import BREAKS, SCRIPT, breaks, restarting, signal
 from tests.acceptance.yard import COMMANDS, Project, Yard, ended, service, stays, web
 from tests.docker_engine import Engine
@@ -226,11 +227,10 @@ def test_a_run_whose_engine_is_restarted_goes_on_however_often_somebody_looks_me
         project.up()
         running = project.begin("run")
         yard.wait_for("case_ended")
-        mortal.process.terminate()
-        eventually(lambda: not mortal.runs, "the engine is gone")
+        mortal.kill()
         yard.wait_for("engine_lost")
         for _ in range(7):  # two more than a breaker takes
-            status = project.status
+            status = ask(yard, project, "status").json
             assert status["problem"]["code"] == "DOCKER_UNAVAILABLE"
             assert {one["guard"]["state"] for one in status["services"]} <= {"unwatched", "waiting", "left alone"}
         assert status["circuitBreaker"]["state"] == "closed"
