@@ -59,6 +59,8 @@ def kind(field: dict[str, Any], schema: dict[str, Any]) -> str:
     whole = [one["type"] for one in found.get("anyOf", ()) if one.get("type") in ("object", "array")]
     if whole and "cli" not in field:
         return str(whole[0])
+    if {"type": "boolean"} in found.get("anyOf", []):
+        return "boolean"
     return "path" if found.get("format") == "path" else str(found.get("type", "string"))
 
 

@@ -344,3 +344,19 @@ def test_the_same_over_rest_where_nobody_says_where_it_works(here: Argus) -> Non
     assert reply.json["suites"][0]["cases"][0]["output"] == str(project.folder)
     refused = here.rest("POST", "/api/environments/run_suite", {"projectPath": str(project.folder), "suiteId": "x"})
     assert (refused.status, refused.error["code"]) == (404, "SUITE_NOT_FOUND")
+
+
+def test_whoever_asks_decides_whether_suites_run_side_by_side(here: Argus) -> None:
+    waits = "touch {me}; for _ in $(seq 400); do test -e {other} && exit 0; sleep 0.05; done; exit 1"
+    alone = "mkdir busy || exit 1; sleep 0.5; rmdir busy"
+    together = [
+        {"name": me, "runner": "shell", "command": waits.format(me=me, other=other)}
+        for me, other in (("one", "two"), ("two", "one"))
+    ]
+    project = Suites(here, *together)
+    assert project.run("--parallel")["totals"]["passed"] == 2
+    apart = [{"name": name, "runner": "shell", "command": alone} for name in ("one", "two")]
+    project = Suites(here, *apart, parallel={"enabled": True})
+    assert project.run("--no-parallel")["totals"]["passed"] == 2
+    wrong = here.rest("POST", "/api/environments/run", {"projectPath": str(project.folder), "parallel": "yes"})
+    assert (wrong.status, wrong.error["code"]) == (400, "INVALID_REQUEST")

@@ -175,7 +175,7 @@ def _reporting(command: click.Command) -> click.Command:
 def _option(field: dict[str, Any]) -> click.Option:
     word, name = _dashed(field["name"]), _safe(field["name"])
     if field["type"] == "boolean":
-        switch = f"--{word}/--no-{word}" if field["default"] is True else f"--{word}"
+        switch = f"--{word}/--no-{word}" if field["default"] is not False else f"--{word}"
         # None: not said, which is not the same as no.
         return click.Option([switch, name], is_flag=True, default=None, help=field["help"])
     words = [*([field["short"]] if "short" in field else []), f"--{word}", name]

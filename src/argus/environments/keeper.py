@@ -215,7 +215,9 @@ class Environments:
             await work.take_back()
             return not work.is_left
 
-    async def test(self, asked: Asked, *, suites: Sequence[str] | None, timeout: float | None) -> Outcome:
+    async def test(
+        self, asked: Asked, *, suites: Sequence[str] | None, timeout: float | None, side_by_side: bool | None = None
+    ) -> Outcome:
         """Runs suites, by their ids, against what is up. In the environment's turn: what they test stays as it is."""
         loaded = await self.load(asked)
         blueprint, wanted = loaded.blueprint, trials.choose(loaded.suites, suites)
@@ -228,7 +230,7 @@ class Environments:
                     asked, loaded, run, tools=self._tools, dock=self._watching(asked, circuit, run), guardian=self,
                     tell=self._tell(blueprint.project),
                 )  # fmt: skip
-                conductor = trial.conductor(wanted)
+                conductor = trial.conductor(wanted, side_by_side)
                 if run is not None:
                     circuit.check()
                 try:

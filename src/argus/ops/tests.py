@@ -27,6 +27,9 @@ class RunAsk(Environment):
     filter: str | None = Field(
         default=None, max_length=4096, pattern=NO_NUL, description="Only these suites: ids, with commas between them"
     )
+    parallel: bool | None = Field(
+        default=None, strict=True, description="Suites side by side, or one after another; left out: as e2e.yaml says"
+    )
     timeout: PositiveDuration | None = Field(default=None, description='The whole of it, such as "5m"')
 
 
@@ -101,7 +104,10 @@ async def run(house: House, ask: RunAsk) -> RunView:
     Ends when the caller goes away; one run of an environment at a time. A project without services needs no Docker.
     """
     ids = [one.strip() for one in ask.filter.split(",") if one.strip()] if ask.filter is not None else None
-    return _view(house, await house.environments.test(asked(house, ask), suites=ids, timeout=ask.timeout))
+    outcome = await house.environments.test(
+        asked(house, ask), suites=ids, timeout=ask.timeout, side_by_side=ask.parallel
+    )
+    return _view(house, outcome)
 
 
 @operation(

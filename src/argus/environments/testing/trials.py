@@ -89,10 +89,13 @@ class Trials:
     lookout: Lookout | None
     """None where nothing is up."""
 
-    def conductor(self, suites: Sequence[Suite]) -> Conductor:
+    def conductor(self, suites: Sequence[Suite], side_by_side: bool | None) -> Conductor:
+        """`side_by_side`: whether they run so, instead of what the file says."""
         tests = self.environment.config.tests
         parallel = tests.parallel if tests else None
-        at_once = (parallel.concurrency or AT_ONCE) if parallel and parallel.enabled else 1
+        by_file = parallel is not None and parallel.enabled
+        most = (parallel.concurrency if parallel else None) or AT_ONCE
+        at_once = most if (by_file if side_by_side is None else side_by_side) else 1
         return Conductor(
             suites,
             at_once,
