@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,29 @@ class Glimpse:
     channel: str
     type: str
     data: Mapping[str, Any]
+
+
+Heard = Callable[[str, str, Mapping[str, Any]], None]
+"""Channel, type and data of an event."""
+
+_listener: ContextVar[Heard | None] = ContextVar("listener", default=None)
+
+
+def overhear(channel: str, type: str, data: Mapping[str, Any]) -> None:
+    """For who waits for this very work, whatever else tells of the same kind of thing at the same time."""
+    heard = _listener.get()
+    if heard is not None:
+        heard(channel, type, data)
+
+
+@contextlib.contextmanager
+def listening(heard: Heard) -> Iterator[None]:
+    """Hears what is told in this task, and in those that it begins. Some of these may outlive it."""
+    token = _listener.set(heard)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
 
 
 class Feed:
@@ -59,6 +83,7 @@ class Live:
         return bool(self._feeds)
 
     def show(self, channel: str, type: str, data: Mapping[str, Any]) -> None:
+        overhear(channel, type, data)
         if not self._feeds:
             return
         clean = self._redactor.value(data)

@@ -12,50 +12,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from argus.cli.render import clean
+from argus.core.steps import PASSING, TEXTS, Texts, said
 
-_TEXTS: dict[str, Callable[[dict[str, Any]], str]] = {
-    "build:build_started": lambda data: f"building {data['image']}",
-    "build:build_output": lambda data: f"  {data['line']}",
-    "build:build_finished": lambda data: f"built {data['image']} in {data['seconds']:g} s",
-    "setup:waiting_for_turn": lambda data: "waiting: another change of this environment is under way",
-    "setup:network_created": lambda data: f"network {data['network']}",
-    "setup:service_starting": lambda data: f"{data['service']}: starting",
-    "setup:service_waiting": lambda data: f"{data['service']}: waiting, {data['waitingFor']}",
-    "setup:service_ready": lambda data: f"{data['service']}: ready after {data['seconds']:g} s",
-    "resilience:preflight_check": lambda data: f"{data['name']}: {data['status']}, {data['message']}",
-    "resilience:port_reassigned": lambda data: f"{data['service']}: port {data['original']} -> {data['actual']}",
-    "resilience:network_check": lambda data: f"{data['service']}: {data['status']}",
-    "resilience:cleanup_resource": lambda data: f"{data['resourceType']} {data['name']}: {data['action']}",
-    "resilience:restart_attempt": lambda data: f"{data['container']}: {data['reason']}; restart {data['attempt']}",
-    "resilience:restart_success": lambda data: f"{data['container']}: back after restart {data['attempt']}",
-    "resilience:restart_exhausted": lambda data: f"{data['container']}: GIVEN UP after {data['attempts']} attempts",
-    "test:suite_started": lambda data: f"{data['suite']}: {data['runner']}",
-    "test:suite_output": lambda data: f"{data['suite']}  | {data['line']}",
-    "test:suite_retried": lambda data: f"{data['suite']}: again, attempt {data['attempt']}",
-    "test:suite_ended": lambda data: f"{data['suite']}: {_verdict(data)} in {data['duration'] / 1000:.3g} s",
-    "test:case_ended": lambda data: f"{data['suite']} {_number(data)} {_verdict(data)}  {data['case']}{_why(data)}",
-}
-_PASSING: dict[str, Callable[[dict[str, Any]], str]] = {
-    "test:case_started": lambda data: f"{data['suite']} {_number(data)} {data['case']}",
-    "test:suite_output": _TEXTS["test:suite_output"],
-}
-"""What a terminal shows until the next comes."""
 _LAST = 3.0
 """Seconds for the last events, which are told when they are on record."""
 _LISTENS = 10.0
 """Seconds to wait for the events before the work begins without them."""
-
-
-def _verdict(data: dict[str, Any]) -> str:
-    return "FAILED" if data["status"] == "failed" else str(data["status"])
-
-
-def _number(data: dict[str, Any]) -> str:
-    return f"{data['number']}/{data['total']}"
-
-
-def _why(data: dict[str, Any]) -> str:
-    return f": {data['message']}" if data["status"] == "failed" and data["message"] else ""
 
 
 @contextlib.contextmanager
@@ -144,7 +106,7 @@ class _Terminal(_Lines):
         kind, data = event.get("event"), event["data"]
         has_passed = kind == "test:case_ended" and data.get("status") == "passed"
         self._passed += has_passed
-        passing = line(event, _PASSING)
+        passing = line(event, PASSING)
         text = "" if has_passed or passing else line(event)
         if kind == "test:suite_ended":
             self._now = ""
@@ -165,9 +127,5 @@ class _Terminal(_Lines):
         sys.stderr.flush()
 
 
-def line(event: dict[str, Any], texts: dict[str, Callable[[dict[str, Any]], str]] = _TEXTS) -> str:
-    make = texts.get(str(event.get("event", "")))
-    try:
-        return clean(make(event["data"])) if make else ""
-    except (KeyError, TypeError, ValueError):
-        return ""
+def line(event: dict[str, Any], texts: Texts = TEXTS) -> str:
+    return clean(said(str(event.get("event", "")), event["data"], texts))

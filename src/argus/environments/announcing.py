@@ -11,6 +11,7 @@ from typing import Any
 
 from argus.core.clock import Clock, milliseconds
 from argus.core.events import Draft
+from argus.live import overhear
 from argus.store.notes import Notes
 from argus.store.records import Append
 
@@ -28,6 +29,7 @@ class Announcer:
         self._queue: asyncio.Queue[Append] = asyncio.Queue()
 
     def tell(self, channel: str, type: str, subject: str, data: dict[str, Any]) -> None:
+        overhear(channel, type, data)
         self._queue.put_nowait(Append(Draft(channel, type, subject, data), milliseconds(self._clock.wall())))
 
     async def run(self) -> None:
