@@ -12,7 +12,7 @@ from argus.api.answers import Errors
 from argus.ops.house import House
 
 if TYPE_CHECKING:
-    from argus.mcp import McpServer
+    from argus.mcp.server import McpServer
 
 
 class McpDoor:
@@ -29,7 +29,7 @@ class McpDoor:
         assert self._ready is not None
         try:
             # In a thread: inline it would hold the loop, and every check with it, for most of a second.
-            module = await asyncio.to_thread(importlib.import_module, "argus.mcp")
+            module = await asyncio.to_thread(importlib.import_module, "argus.mcp.server")
             server: McpServer = module.McpServer(self._house, self._errors)
         except Exception as error:
             self._ready.set_exception(error)

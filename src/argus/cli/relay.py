@@ -20,6 +20,7 @@ from argus.cli.shell import shell
 from argus.core.errors import ArgusError, Code
 
 _HANDSHAKE = ("initialize", "notifications/initialized")
+_CANCELLED = "notifications/cancelled"
 _TRIES = 20
 _LAST_ANSWERS = 10.0
 _LONGEST = 1024 * 1024
@@ -61,6 +62,8 @@ class Relay:
             self._say({"jsonrpc": "2.0", "id": number if _is_id(number) else None, "error": wrong})
             return
         asks = method is not None and number is not None
+        if method == _CANCELLED and not self._withdraw(message):
+            return
         try:
             self._deliver(line, json.dumps(number) if asks else None)
         except _Turned as turned:
@@ -74,6 +77,15 @@ class Relay:
             return
         if method in _HANDSHAKE:
             self._handshake = [one for one in self._handshake if _message(one).get("method") != method] + [line]
+
+    def _withdraw(self, message: dict[str, Any]) -> bool:
+        """Nobody waits for that answer any more, and none will come. False: there is nobody to be told."""
+        params = message.get("params")
+        number = params.get("requestId") if isinstance(params, dict) else None
+        with self._lock:
+            self._waiting.pop(json.dumps(number), None)
+            # What the daemon was asked ended with it; one is not started to be told that nobody wants that any more.
+            return self._connection is not None
 
     def _deliver(self, line: bytes, number: str | None) -> None:
         for _ in range(_TRIES):

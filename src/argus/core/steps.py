@@ -1,4 +1,4 @@
-"""What the steps of long work say, in words: on a terminal, in plain lines, and to an agent that waits for an answer."""
+"""What the steps of long work say, in words: on a terminal, in plain lines, and to an agent that waits."""
 
 from __future__ import annotations
 

@@ -57,6 +57,10 @@ class Operation:
     """What a caller's token must allow."""
     read_only: bool = False
     destructive: bool = False
+    idempotent: bool = False
+    """Asked for again, it changes nothing more."""
+    open_world: bool = False
+    """It reaches what is not of this machine, or does whatever a project's own files say."""
     ends_with_caller: bool = False
     """Long work that is taken back when the caller goes away, instead of going on for nobody."""
     status: int = 200
@@ -112,6 +116,8 @@ def operation(
     scope: Scope | None = None,
     read_only: bool = False,
     destructive: bool = False,
+    idempotent: bool = False,
+    open_world: bool = False,
     ends_with_caller: bool = False,
     status: int = 200,
     errors: tuple[Code, ...] = (),
@@ -138,6 +144,8 @@ def operation(
             scope=scope or (Scope.READ if read_only else Scope.MANAGE),
             read_only=read_only,
             destructive=destructive,
+            idempotent=idempotent,
+            open_world=open_world,
             ends_with_caller=ends_with_caller,
             status=status,
             errors=errors,
