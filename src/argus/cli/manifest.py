@@ -17,8 +17,12 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
                       'context.\n'
                       '\n'
                       'Changes nothing. Read it before blaming your own work for a failure: the machine may '
-                      'be broken. It also names the\n'
-                      'other MCP servers that can be called from your folder, and whether each is available.',
+                      'be broken. It names every\n'
+                      'service with its state, agents and sessions that need somebody, open circuit '
+                      'breakers, what is left of the restart\n'
+                      'budget, how much Argus may do by itself, and the other MCP servers that can be called '
+                      'from your folder, and whether\n'
+                      'each is available. Details are in `services`.',
               'long': False,
               'fields': [{'name': 'projectPath',
                           'in': 'query',
@@ -43,7 +47,9 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
                        '\n'
                        'observe checks, records and tells; cautious also proposes; moderate also restarts '
                        'within the limits; full also tries\n'
-                       'a second restart in an outage. Recorded with who asked.',
+                       'a second restart in an outage. Changes nothing but that, and records who asked. It '
+                       "takes a person's own token: an\n"
+                       "agent's is refused with FORBIDDEN, and asks its person instead.",
                'long': False,
                'fields': [{'name': 'level',
                            'in': 'body',
@@ -81,7 +87,8 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
                             '\n'
                             'Changes nothing. Look here first when something does not answer: a service that '
                             'is down says since when and why,\n'
-                            'and what holds a restart back.',
+                            'what holds a restart back (`gate`), and the incident whose story `explain` '
+                            'tells.',
                     'long': False,
                     'fields': []}],
  'services check': [{'name': 'services.check',
@@ -90,7 +97,10 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
                      'help': 'Checks one service now and returns what was seen.\n'
                              '\n'
                              'Changes nothing outside; the reading counts like any other, so a failure '
-                             'counts towards confirming an outage.',
+                             'counts towards confirming an outage. Call\n'
+                             'it after you have mended something, instead of waiting for the next check. '
+                             'SERVICE_NOT_FOUND: `services` lists the\n'
+                             'names.',
                      'long': False,
                      'fields': [{'name': 'name',
                                  'in': 'path',
@@ -110,9 +120,12 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
                                'autonomy, one restart an outage, budget). At autonomy cautious, a person who '
                                'asks for it in an outage approves what\n'
                                'Argus proposed; an agent does not. A refusal is GATE_REFUSED or '
-                               'RESTART_BUDGET_EXHAUSTED and names the gate\n'
-                               'and how it opens. Returns as soon as the intent is on record; the outcome is '
-                               'an event `services:restart_finished`.',
+                               'RESTART_BUDGET_EXHAUSTED and names the gate and how\n'
+                               'it opens: do not ask again at once, and do not restart it by hand. '
+                               'INVALID_STATE: it cannot be restarted, or a\n'
+                               'restart is under way. Returns as soon as the intent is on record; the '
+                               'outcome is an event\n'
+                               "`services:restart_finished`, and shows in the service's state.",
                        'long': False,
                        'fields': [{'name': 'name',
                                    'in': 'path',
@@ -179,7 +192,8 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
                   'help': 'Lists the agents that Argus knows: state, task, process, age of the last sign of '
                           'life.\n'
                           '\n'
-                          'Changes nothing. Look here to see whether another agent is still at work.',
+                          'Changes nothing. Look here to see whether another agent is still at work, and on '
+                          'what, before you begin the same.',
                   'long': False,
                   'fields': []}],
  'agents spawn': [{'name': 'agents.spawn',
@@ -285,8 +299,10 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
                     'help': 'Lists the circuit breakers: what failed so often that Argus does not ask it '
                             'just now, and when it will.\n'
                             '\n'
-                            'Changes nothing. Behind an open breaker every call fails at once with '
-                            'CIRCUIT_OPEN; do not loop against it.',
+                            'Changes nothing. They are named `docker:PROJECT` and `mcp:SERVER`. Behind an '
+                            'open breaker every call fails at once\n'
+                            'with CIRCUIT_OPEN; do not loop against it: wait for `retryInSeconds`, or mend '
+                            'what is behind it.',
                     'long': False,
                     'fields': []}],
  'breakers reset': [{'name': 'breakers.reset',
@@ -306,10 +322,13 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
  'env init': [{'name': 'environments.init',
                'method': 'POST',
                'path': '/api/environments/init',
-               'help': "Reads a project's e2e.yaml and says what it describes.\n"
+               'help': "Reads a project's e2e.yaml and says what it describes: services, mocks, images to "
+                       'build, test suites.\n'
                        '\n'
-                       'Changes nothing. All errors of the file are reported at once, each with its place; '
-                       'unknown keys are warnings.',
+                       'Changes nothing. Begin here to see what there is; no other operation needs it. '
+                       'CONFIG_NOT_FOUND: there is no such\n'
+                       'file. CONFIG_INVALID: all errors of the file are reported at once, each with its '
+                       'place; unknown keys are warnings.',
                'long': False,
                'fields': [{'name': 'projectPath',
                            'in': 'body',
@@ -347,7 +366,9 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
                             'Changes nothing, unless `autoFix` is set: then leftovers of dead runs of this '
                             'project are removed, its volumes among\n'
                             'them, and everything is looked at again. An engine that does not answer is a '
-                            'failed check, not an error.',
+                            'failed check, not an error. Ask it when\n'
+                            'a build or a setup is refused; both look at the same by themselves before they '
+                            'begin.',
                     'long': False,
                     'fields': [{'name': 'projectPath',
                                 'in': 'body',
@@ -405,8 +426,11 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
                 'path': '/api/environments/build',
                 'help': "Builds the images of an environment's services.\n"
                         '\n'
-                        'Makes images, and nothing else. A build that fails is BUILD_FAILED with the end of '
-                        'its output.',
+                        'Changes nothing but images: it makes them, under the names that the file gives. '
+                        'Needed before `setup` where services\n'
+                        'have a `build`. A build that fails is BUILD_FAILED with the end of its output; '
+                        'DISK_SPACE_LOW and DOCKER_UNAVAILABLE\n'
+                        'say what the machine lacks. Takes minutes; ends when the caller goes away.',
                 'long': True,
                 'fields': [{'name': 'projectPath',
                             'in': 'body',
@@ -465,10 +489,15 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
                 'help': 'Brings an environment up: network, volumes, then every service as soon as those it '
                         'depends on are ready.\n'
                         '\n'
-                        "Replaces this environment's own earlier run and removes what dead runs of the "
-                        'project left. Ports that are taken are\n'
-                        'replaced by free ones (see portMappings). When it fails, what it made is removed '
-                        'again.',
+                        'Changes the engine: it makes containers, a network and volumes, replaces this '
+                        "environment's own earlier run and\n"
+                        'removes what dead runs of the project left. Ports that are taken are replaced by '
+                        'free ones (see portMappings).\n'
+                        'Returns when all are ready, which may take minutes. When it fails, or the caller '
+                        'goes away, what it made is removed\n'
+                        'again, and the error says what was wrong: IMAGE_NOT_FOUND wants a `build`, '
+                        'CONTAINER_CRASH and HEALTH_CHECK_TIMEOUT\n'
+                        'carry the logs, CIRCUIT_OPEN means that the engine failed too often.',
                 'long': True,
                 'fields': [{'name': 'projectPath',
                             'in': 'body',
@@ -511,8 +540,10 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
                  'help': 'Shows how an environment stands: its run, its containers and ports, its circuit '
                          'breaker.\n'
                          '\n'
-                         'Changes nothing. When the engine cannot be asked, the containers are `unknown` and '
-                         '`problem` says why.',
+                         'Changes nothing. Look here for the ports on which services answer, and for what '
+                         'the guardian does about a container\n'
+                         'that is not well. When the engine cannot be asked, the containers are `unknown` '
+                         'and `problem` says why.',
                  'long': False,
                  'fields': [{'name': 'projectPath',
                              'in': 'body',
@@ -544,7 +575,11 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
  'env logs': [{'name': 'environments.logs',
                'method': 'POST',
                'path': '/api/environments/logs',
-               'help': 'Shows the last lines that a container of an environment printed. Changes nothing.',
+               'help': 'Shows the last lines that a container of an environment printed.\n'
+                       '\n'
+                       'Changes nothing. Secrets are masked. CONTAINER_NOT_FOUND names the containers that '
+                       'there are; of an environment that\n'
+                       'is not up there are none.',
                'long': False,
                'fields': [{'name': 'projectPath',
                            'in': 'body',
@@ -606,7 +641,7 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
                                 'Only of mocks without an `image`, which Argus answers itself. Changes '
                                 'nothing, unless `clear` is set: then what was\n'
                                 'seen so far is forgotten. Kept in memory: a daemon that was restarted '
-                                'begins anew.',
+                                'begins anew. MOCK_NOT_FOUND names the mocks.',
                         'long': False,
                         'fields': [{'name': 'projectPath',
                                     'in': 'body',
@@ -689,9 +724,12 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
                 'help': 'Takes an environment away: its containers and its network; with `force` its volumes '
                         'and other leftovers too.\n'
                         '\n'
-                        'Touches nothing of other projects, nothing of live runs in other folders, and '
-                        "nothing without this project's label.\n"
-                        'What cannot be removed is CLEANUP_FAILED, with all the rest gone.',
+                        'Changes the engine, for good. Touches nothing of other projects, nothing of live '
+                        'runs in other folders, and nothing\n'
+                        "without this project's label. Of an environment that is not up there is nothing to "
+                        'take away, which is no error.\n'
+                        'What cannot be removed is CLEANUP_FAILED, with all the rest gone: ask again once '
+                        'what it names is mended.',
                 'long': False,
                 'fields': [{'name': 'projectPath',
                             'in': 'body',
@@ -734,7 +772,10 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
                         'help': "Lets one call through a project's open circuit breaker; it closes when that "
                                 'succeeds.\n'
                                 '\n'
-                                'A closed or half-open one is left as it is, and that is said.',
+                                'Changes that breaker alone. A closed or half-open one is left as it is, and '
+                                'that is said. Call it when CIRCUIT_OPEN\n'
+                                'stands in the way and what failed has been mended; else the next failure '
+                                'opens it again.',
                         'long': False,
                         'fields': [{'name': 'projectPath',
                                     'in': 'body',
@@ -769,8 +810,10 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
               'help': 'Runs the test suites of an environment that is up, and tells what became of every '
                       'case.\n'
                       '\n'
-                      'Failed tests are an answer with the status `failed`, not an error. Nothing is set up '
-                      'and nothing is taken away.\n'
+                      'Changes what the tests change; nothing is set up and nothing is taken away. Failed '
+                      'tests are an answer with the\n'
+                      'status `failed`, not an error. INVALID_STATE: it is not up, `setup` comes first. '
+                      'SUITE_NOT_FOUND names the suites.\n'
                       'Ends when the caller goes away; one run of an environment at a time. A project '
                       'without services needs no Docker.',
               'long': True,
@@ -830,8 +873,9 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
                     'path': '/api/environments/run_suite',
                     'help': 'Runs one test suite of an environment that is up, by its id.\n'
                             '\n'
-                            'Failed tests are an answer with the status `failed`, not an error. Otherwise as '
-                            '`run`.',
+                            'Changes what its tests change. Failed tests are an answer with the status '
+                            '`failed`, not an error. `init` lists the\n'
+                            'suites. Otherwise as `run`.',
                     'long': True,
                     'fields': [{'name': 'projectPath',
                                 'in': 'body',
@@ -1266,8 +1310,13 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
                        'help': "Takes a reading of a session's context, from itself or somebody who knows; "
                                'without `used` shows the last one.\n'
                                '\n'
-                               'A token that can only report is told that it was taken, and nothing of the '
-                               'session.',
+                               'Changes what Argus knows of that session, and with it when its work is '
+                               'handed on: above 85 % a handoff comes. Report\n'
+                               'it when your program tells you how many tokens are used. A token that can '
+                               'only report is told that it was taken, and\n'
+                               'nothing of the session. NOT_FOUND: no session of that project is known, '
+                               '`sessions` lists them. FORBIDDEN: an agent\n'
+                               'speaks for its own project.',
                        'long': False,
                        'fields': [{'name': 'project',
                                    'in': 'path',
@@ -1339,7 +1388,8 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
                   'help': 'Lists the work that sessions gave away, newest first, with success rates by '
                           'project and kind of task.\n'
                           '\n'
-                          "Changes nothing. An agent sees what is its own project's.",
+                          "Changes nothing. An agent sees what is its own project's. `status` and `reason` "
+                          'say what became of each.',
                   'long': False,
                   'fields': [{'name': 'limit',
                               'in': 'query',
@@ -1355,8 +1405,12 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
                  'help': 'Registers work that a session gave away, so that it is noticed when it stalls or '
                          'fails.\n'
                          '\n'
-                         'It is judged by its output file: silent for 15 minutes it is stalled, for 30 given '
-                         'up, and the session is told once.',
+                         'Changes nothing but the record. It is judged by its output file: silent for 15 '
+                         'minutes it is stalled, for 30 given\n'
+                         'up, and the session is told once. Keep the `id` of the answer for `update`. '
+                         '`warning` says when nobody would be\n'
+                         'told. CONFLICT: that task is registered and goes on. FORBIDDEN: an agent speaks '
+                         'for its own project.',
                  'long': False,
                  'fields': [{'name': 'project',
                              'in': 'body',
@@ -1445,7 +1499,8 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
             'path': '/api/audit',
             'help': 'Shows every check, prompt, reply and act on sessions and spawns, the newest first.\n'
                     '\n'
-                    'Changes nothing. Look here to see why something was or was not done.',
+                    'Changes nothing. Look here to see why something was or was not done. `next` is the '
+                    '`before` of the next page.',
             'long': False,
             'fields': [{'name': 'project',
                         'in': 'query',

@@ -9,6 +9,7 @@ from typing import Any
 
 from argus.core.steps import PASSING, TEXTS, said
 from argus.live import listening
+from argus.loops import log
 
 Report = Callable[[float, str], Awaitable[None]]
 """How far, and in which words."""
@@ -80,8 +81,13 @@ class _Reporter:
         # One after the other: the count must not go back.
         async with self._sending:
             self._news.clear()
-            if text:
+            if not text or self.is_over:
+                return
+            try:
                 await self._report(self._steps, text[:_LONGEST])
+            except Exception as error:  # noqa: BLE001 - whoever asked has gone: the work does not end with this
+                log.debug("progress could not be told: %r", error)
+                self.is_over = True
 
     def _words(self) -> str:
         return said(self._told[0], self._clean(dict(self._told[1])), _TEXTS).strip() if self._told else ""

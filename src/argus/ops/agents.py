@@ -128,11 +128,16 @@ def view(house: House, agent: Agent) -> AgentView:
     )
 
 
-@operation("agents.beat", "POST /api/heartbeat", scope=Scope.REPORT, errors=(Code.STORE_UNAVAILABLE,))
+@operation(
+    "agents.beat", "POST /api/heartbeat", tool="argus_heartbeat", scope=Scope.REPORT, idempotent=True,
+    errors=(Code.STORE_UNAVAILABLE,),
+)  # fmt: skip
 async def beat(house: House, ask: BeatAsk) -> BeatView:
-    """Takes a sign of life. An empty or missing field erases nothing; an unknown id is registered.
+    """Takes a sign of life of an agent. An empty or missing field erases nothing; an unknown id is registered.
 
-    Answered with `ok: false` and `stop: true` when the agent should end, with the reason.
+    Changes what Argus knows of that agent, and keeps it from being taken for dead; every 30 seconds is plenty. Answered
+    with `ok: false` and `stop: true` when the agent should end, with the reason: then finish and end. FORBIDDEN: an
+    agent's token speaks for that agent alone.
     """
     speaks_for(house, ask.agent_id)
     pulse = await house.crew.beat(
@@ -182,7 +187,7 @@ async def forget(house: House, ask: AgentNamed) -> AgentView:
 async def list_agents(house: House, ask: Nothing) -> AgentList:
     """Lists the agents that Argus knows: state, task, process, age of the last sign of life.
 
-    Changes nothing. Look here to see whether another agent is still at work.
+    Changes nothing. Look here to see whether another agent is still at work, and on what, before you begin the same.
     """
     found = [view(house, agent) for agent in house.crew.agents]
     return AgentList(agents=found, count=len(found), timestamp=milliseconds(house.clock.wall()))

@@ -74,7 +74,8 @@ def _wall(house: House, monotonic: float) -> str:
 async def list_breakers(house: House, ask: Nothing) -> BreakerList:
     """Lists the circuit breakers: what failed so often that Argus does not ask it just now, and when it will.
 
-    Changes nothing. Behind an open breaker every call fails at once with CIRCUIT_OPEN; do not loop against it.
+    Changes nothing. They are named `docker:PROJECT` and `mcp:SERVER`. Behind an open breaker every call fails at once
+    with CIRCUIT_OPEN; do not loop against it: wait for `retryInSeconds`, or mend what is behind it.
     """
     return BreakerList(breakers=[breaker_view(house, one) for one in house.breakers.circuits.values()])
 

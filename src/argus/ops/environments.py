@@ -424,9 +424,10 @@ def _verification(found: Report | None) -> NetworkVerificationView | None:
     scope=Scope.ENVIRONMENT, read_only=True, errors=CONFIG,
 )  # fmt: skip
 async def init(house: House, ask: Environment) -> InitView:
-    """Reads a project's e2e.yaml and says what it describes.
+    """Reads a project's e2e.yaml and says what it describes: services, mocks, images to build, test suites.
 
-    Changes nothing. All errors of the file are reported at once, each with its place; unknown keys are warnings.
+    Changes nothing. Begin here to see what there is; no other operation needs it. CONFIG_NOT_FOUND: there is no such
+    file. CONFIG_INVALID: all errors of the file are reported at once, each with its place; unknown keys are warnings.
     """
     loaded = await house.environments.load(asked(house, ask))
     plan = loaded.blueprint
@@ -445,13 +446,14 @@ async def init(house: House, ask: Environment) -> InitView:
 
 @operation(
     "environments.preflight_check", "POST /api/environments/preflight_check", verb="env preflight",
-    tool="argus_preflight_check", scope=Scope.ENVIRONMENT, errors=CONFIG,
+    tool="argus_preflight_check", scope=Scope.ENVIRONMENT, destructive=True, idempotent=True, errors=CONFIG,
 )  # fmt: skip
 async def preflight_check(house: House, ask: PreflightAsk) -> PreflightView:
     """Looks whether this machine is ready for an environment: engine, disk, leftovers, ports, network.
 
     Changes nothing, unless `autoFix` is set: then leftovers of dead runs of this project are removed, its volumes among
-    them, and everything is looked at again. An engine that does not answer is a failed check, not an error.
+    them, and everything is looked at again. An engine that does not answer is a failed check, not an error. Ask it when
+    a build or a setup is refused; both look at the same by themselves before they begin.
     """
     skip = frozenset(
         name for name, skipped in ((DISK, ask.skip_disk_check), (ORPHANS, ask.skip_orphan_check)) if skipped
@@ -469,13 +471,15 @@ async def preflight_check(house: House, ask: PreflightAsk) -> PreflightView:
 
 @operation(
     "environments.build", "POST /api/environments/build", verb="env build", tool="argus_build",
-    scope=Scope.ENVIRONMENT, ends_with_caller=True,
+    scope=Scope.ENVIRONMENT, ends_with_caller=True, open_world=True,
     errors=(*CONFIG, *_ENGINE, Code.SERVICE_NOT_FOUND, Code.BUILD_FAILED),
 )  # fmt: skip
 async def build(house: House, ask: BuildAsk) -> BuildView:
     """Builds the images of an environment's services.
 
-    Makes images, and nothing else. A build that fails is BUILD_FAILED with the end of its output.
+    Changes nothing but images: it makes them, under the names that the file gives. Needed before `setup` where services
+    have a `build`. A build that fails is BUILD_FAILED with the end of its output; DISK_SPACE_LOW and DOCKER_UNAVAILABLE
+    say what the machine lacks. Takes minutes; ends when the caller goes away.
     """
     built, report = await house.environments.build(
         asked(house, ask), service=ask.service, no_cache=ask.no_cache, use_existing=ask.use_existing
@@ -491,7 +495,7 @@ async def build(house: House, ask: BuildAsk) -> BuildView:
 
 @operation(
     "environments.setup", "POST /api/environments/setup", verb="env setup", tool="argus_setup",
-    scope=Scope.ENVIRONMENT, ends_with_caller=True,
+    scope=Scope.ENVIRONMENT, destructive=True, ends_with_caller=True, open_world=True,
     errors=(
         *CONFIG, *_ENGINE, Code.PORT_CONFLICT, Code.PORT_EXHAUSTION, Code.NAME_CONFLICT, Code.IMAGE_NOT_FOUND,
         Code.CONTAINER_CRASH, Code.CONTAINER_OOM, Code.CONTAINER_NOT_FOUND, Code.HEALTH_CHECK_TIMEOUT,
@@ -501,8 +505,11 @@ async def build(house: House, ask: BuildAsk) -> BuildView:
 async def setup(house: House, ask: SetupAsk) -> SetupView:
     """Brings an environment up: network, volumes, then every service as soon as those it depends on are ready.
 
-    Replaces this environment's own earlier run and removes what dead runs of the project left. Ports that are taken are
-    replaced by free ones (see portMappings). When it fails, what it made is removed again.
+    Changes the engine: it makes containers, a network and volumes, replaces this environment's own earlier run and
+    removes what dead runs of the project left. Ports that are taken are replaced by free ones (see portMappings).
+    Returns when all are ready, which may take minutes. When it fails, or the caller goes away, what it made is removed
+    again, and the error says what was wrong: IMAGE_NOT_FOUND wants a `build`, CONTAINER_CRASH and HEALTH_CHECK_TIMEOUT
+    carry the logs, CIRCUIT_OPEN means that the engine failed too often.
     """
     done = await house.environments.setup(asked(house, ask), timeout=ask.timeout)
     return SetupView(
@@ -526,7 +533,8 @@ async def setup(house: House, ask: SetupAsk) -> SetupView:
 async def status(house: House, ask: Environment) -> StatusView:
     """Shows how an environment stands: its run, its containers and ports, its circuit breaker.
 
-    Changes nothing. When the engine cannot be asked, the containers are `unknown` and `problem` says why.
+    Changes nothing. Look here for the ports on which services answer, and for what the guardian does about a container
+    that is not well. When the engine cannot be asked, the containers are `unknown` and `problem` says why.
     """
     picture, circuit = await house.environments.status(asked(house, ask))
     run, wrong = picture.run, picture.config_problem
@@ -560,7 +568,11 @@ async def status(house: House, ask: Environment) -> StatusView:
     scope=Scope.ENVIRONMENT, read_only=True, errors=(*CONFIG, *_ENGINE, Code.CONTAINER_NOT_FOUND),
 )  # fmt: skip
 async def logs(house: House, ask: ContainerLogsAsk) -> ContainerLogsView:
-    """Shows the last lines that a container of an environment printed. Changes nothing."""
+    """Shows the last lines that a container of an environment printed.
+
+    Changes nothing. Secrets are masked. CONTAINER_NOT_FOUND names the containers that there are; of an environment that
+    is not up there are none.
+    """
     since = house.clock.wall() - ask.since if ask.since else None
     made, lines = await house.environments.logs(asked(house, ask), ask.container, ask.lines, since)
     cleaned = [house.clean(line) for line in lines]
@@ -569,13 +581,14 @@ async def logs(house: House, ask: ContainerLogsAsk) -> ContainerLogsView:
 
 @operation(
     "environments.mock_requests", "POST /api/environments/mock_requests", verb="env mock-requests",
-    tool="argus_mock_requests", scope=Scope.ENVIRONMENT, errors=(*CONFIG, Code.MOCK_NOT_FOUND),
+    tool="argus_mock_requests", scope=Scope.ENVIRONMENT, destructive=True, idempotent=True,
+    errors=(*CONFIG, Code.MOCK_NOT_FOUND),
 )  # fmt: skip
 async def mock_requests(house: House, ask: MockRequestsAsk) -> MockRequestsView:
     """Shows what was asked of an environment's mocks: the newest requests, and how each was answered.
 
     Only of mocks without an `image`, which Argus answers itself. Changes nothing, unless `clear` is set: then what was
-    seen so far is forgotten. Kept in memory: a daemon that was restarted begins anew.
+    seen so far is forgotten. Kept in memory: a daemon that was restarted begins anew. MOCK_NOT_FOUND names the mocks.
     """
     since = house.clock.wall() - ask.since if ask.since else None
     wanted = Filter(ask.mock_name, ask.method, ask.path, since, ask.limit)
@@ -607,13 +620,15 @@ def _request(house: House, one: Request) -> MockRequestView:
 
 @operation(
     "environments.clean", "POST /api/environments/clean", verb="env clean", tool="argus_clean",
-    scope=Scope.ENVIRONMENT, destructive=True, errors=(*CONFIG, *_ENGINE, Code.CLEANUP_FAILED, Code.STORE_UNAVAILABLE),
+    scope=Scope.ENVIRONMENT, destructive=True, idempotent=True,
+    errors=(*CONFIG, *_ENGINE, Code.CLEANUP_FAILED, Code.STORE_UNAVAILABLE),
 )  # fmt: skip
 async def clean(house: House, ask: CleanAsk) -> CleanupView:
     """Takes an environment away: its containers and its network; with `force` its volumes and other leftovers too.
 
-    Touches nothing of other projects, nothing of live runs in other folders, and nothing without this project's label.
-    What cannot be removed is CLEANUP_FAILED, with all the rest gone.
+    Changes the engine, for good. Touches nothing of other projects, nothing of live runs in other folders, and nothing
+    without this project's label. Of an environment that is not up there is nothing to take away, which is no error.
+    What cannot be removed is CLEANUP_FAILED, with all the rest gone: ask again once what it names is mended.
     """
     done = await house.environments.clean(asked(house, ask), force=ask.force)
     done.raise_failures()
@@ -622,12 +637,13 @@ async def clean(house: House, ask: CleanAsk) -> CleanupView:
 
 @operation(
     "environments.reset_circuit", "POST /api/environments/reset_circuit", verb="env reset-circuit",
-    tool="argus_reset_circuit", scope=Scope.ENVIRONMENT, errors=CONFIG,
+    tool="argus_reset_circuit", scope=Scope.ENVIRONMENT, idempotent=True, errors=CONFIG,
 )  # fmt: skip
 async def reset_circuit(house: House, ask: Environment) -> CircuitReset:
     """Lets one call through a project's open circuit breaker; it closes when that succeeds.
 
-    A closed or half-open one is left as it is, and that is said.
+    Changes that breaker alone. A closed or half-open one is left as it is, and that is said. Call it when CIRCUIT_OPEN
+    stands in the way and what failed has been mended; else the next failure opens it again.
     """
     circuit = await house.environments.circuit_to_reset(asked(house, ask))
     return await reset(house, circuit)

@@ -98,7 +98,7 @@ async def list_services(house: House, ask: Nothing) -> ServiceList:
     """Lists every watched service with its state, latency, uptime, last check and open incident.
 
     Changes nothing. Look here first when something does not answer: a service that is down says since when and why,
-    and what holds a restart back.
+    what holds a restart back (`gate`), and the incident whose story `explain` tells.
     """
     return ServiceList(services=await views(house, *sorted(house.watch.services)))
 
@@ -120,7 +120,9 @@ async def show_service(house: House, ask: Named) -> ServiceView:
 async def check_service(house: House, ask: Named) -> ServiceView:
     """Checks one service now and returns what was seen.
 
-    Changes nothing outside; the reading counts like any other, so a failure counts towards confirming an outage.
+    Changes nothing outside; the reading counts like any other, so a failure counts towards confirming an outage. Call
+    it after you have mended something, instead of waiting for the next check. SERVICE_NOT_FOUND: `services` lists the
+    names.
     """
     await house.watch.check(ask.name)
     return await _one(house, ask.name)
@@ -147,8 +149,10 @@ async def restart_service(house: House, ask: Named) -> Restarted:
 
     Changes the service: it is restarted when every gate allows it (maintenance, infrastructure event, dependency,
     autonomy, one restart an outage, budget). At autonomy cautious, a person who asks for it in an outage approves what
-    Argus proposed; an agent does not. A refusal is GATE_REFUSED or RESTART_BUDGET_EXHAUSTED and names the gate
-    and how it opens. Returns as soon as the intent is on record; the outcome is an event `services:restart_finished`.
+    Argus proposed; an agent does not. A refusal is GATE_REFUSED or RESTART_BUDGET_EXHAUSTED and names the gate and how
+    it opens: do not ask again at once, and do not restart it by hand. INVALID_STATE: it cannot be restarted, or a
+    restart is under way. Returns as soon as the intent is on record; the outcome is an event
+    `services:restart_finished`, and shows in the service's state.
     """
     act = await house.watch.restart(ask.name, house.by, is_person=house.caller.is_person)
     return Restarted(service=ask.name, act=act, accepted=True)

@@ -236,13 +236,17 @@ async def remove(house: House, ask: ProjectNamed) -> SessionList:
 
 
 @operation(
-    "sessions.context", "POST /api/sessions/{project}/context", verb="sessions context", scope=Scope.REPORT,
+    "sessions.context", "POST /api/sessions/{project}/context", verb="sessions context",
+    tool="argus_report_context", scope=Scope.REPORT, idempotent=True,
     errors=(*_KNOWN, Code.FORBIDDEN),
 )  # fmt: skip
 async def context(house: House, ask: ContextAsk) -> SessionContextView:
     """Takes a reading of a session's context, from itself or somebody who knows; without `used` shows the last one.
 
-    A token that can only report is told that it was taken, and nothing of the session.
+    Changes what Argus knows of that session, and with it when its work is handed on: above 85 % a handoff comes. Report
+    it when your program tells you how many tokens are used. A token that can only report is told that it was taken, and
+    nothing of the session. NOT_FOUND: no session of that project is known, `sessions` lists them. FORBIDDEN: an agent
+    speaks for its own project.
     """
     only_reports = house.caller.role is Role.REPORT
     if ask.used is None:
@@ -296,7 +300,8 @@ async def tell(house: House, ask: TellAsk) -> TellView:
 async def admission(house: House, ask: AdmissionAsk) -> AdmissionView:
     """Says whether work of this size may be begun in a session, by how full its context is.
 
-    Changes nothing. Ask before a large task: above 85 % a handoff comes first.
+    Changes nothing. Ask before a large task: above 85 % a handoff comes first. `accept: false` says why in `reason`: do
+    something smaller, or let the work be handed on.
     """
     found = house.sessions.admission(ask.project, ask.size)
     return AdmissionView(accept=found.accept, band=found.band.value, reason=found.reason)

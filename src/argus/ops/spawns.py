@@ -167,7 +167,7 @@ async def _known(house: House, id: int) -> Spawn:
 async def list_spawns(house: House, ask: SpawnsAsk) -> SpawnList:
     """Lists the work that sessions gave away, newest first, with success rates by project and kind of task.
 
-    Changes nothing. An agent sees what is its own project's.
+    Changes nothing. An agent sees what is its own project's. `status` and `reason` say what became of each.
     """
     spawns = house.sessions.spawns
     reach = ask.limit if house.caller.role is Role.ROOT else _REACH
@@ -184,7 +184,9 @@ async def list_spawns(house: House, ask: SpawnsAsk) -> SpawnList:
 async def add(house: House, ask: SpawnedAsk) -> SpawnView:
     """Registers work that a session gave away, so that it is noticed when it stalls or fails.
 
-    It is judged by its output file: silent for 15 minutes it is stalled, for 30 given up, and the session is told once.
+    Changes nothing but the record. It is judged by its output file: silent for 15 minutes it is stalled, for 30 given
+    up, and the session is told once. Keep the `id` of the answer for `update`. `warning` says when nobody would be
+    told. CONFLICT: that task is registered and goes on. FORBIDDEN: an agent speaks for its own project.
     """
     _require_own(house, ask.project)
     made = await house.sessions.spawns.add(
@@ -201,7 +203,11 @@ async def add(house: House, ask: SpawnedAsk) -> SpawnView:
 
 @operation("spawns.update", "PATCH /api/spawns/{id}", tool="argus_update_spawn", scope=Scope.ASK, errors=_CHANGES)
 async def update(house: House, ask: SpawnPatch) -> SpawnView:
-    """Says what became of a spawn: completed, failed (with exit code and error), abandoned, or running again."""
+    """Says what became of a spawn: completed, failed (with exit code and error), abandoned, or running again.
+
+    Changes nothing but the record; of one that failed its session is told. Call it as soon as you know. NOT_FOUND:
+    there is no spawn of that number. CONFLICT: it has ended already.
+    """
     status, known = Status(ask.status), await _known(house, ask.id)
     if status is Status.COMPLETED and ask.exit_code:
         raise ArgusError(Code.INVALID_REQUEST, f"completed with exit code {ask.exit_code}: say failed", spawn=known.id)
@@ -226,7 +232,7 @@ async def fail(house: House, ask: FailAsk) -> SpawnView:
 async def audit(house: House, ask: AuditAsk) -> AuditView:
     """Shows every check, prompt, reply and act on sessions and spawns, the newest first.
 
-    Changes nothing. Look here to see why something was or was not done.
+    Changes nothing. Look here to see why something was or was not done. `next` is the `before` of the next page.
     """
     since = house.clock.wall() - units.duration(ask.since) if ask.since else 0.0
     found = await house.store.health_checks(

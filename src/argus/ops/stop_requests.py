@@ -65,12 +65,18 @@ def _request(house: House, one: StopRequest) -> StopRequestView:
 @operation(
     "stop_requests.ask",
     "POST /api/stop-requests",
+    tool="argus_request_stop",
     scope=Scope.REPORT,
     status=201,
     errors=(Code.AGENT_NOT_FOUND, Code.CONFLICT, Code.STORE_UNAVAILABLE),
 )
 async def request_stop(house: House, ask: StopRequestAsk) -> StopRequestView:
-    """Asks a person whether an agent may end. Its beats are answered with stop once that is approved."""
+    """Asks a person whether an agent may end.
+
+    Changes nothing but the record: the request waits, and somebody is told. Its beats are answered with stop once that
+    is approved; until then go on. Say what is done and what is not. AGENT_NOT_FOUND: an agent that never beat cannot
+    ask. CONFLICT: too many of its requests wait for an answer.
+    """
     speaks_for(house, ask.agent_id)
     made = await house.crew.stops.ask(ask.agent_id, ask.reason, ask.context, ask.work_completed)
     return _request(house, made)

@@ -208,8 +208,10 @@ def _problem(house: House) -> str | None:
 async def context(house: House, ask: ContextAsk) -> ContextView:
     """Returns a compact, stable block of text on the machine's health, meant for an AI's context.
 
-    Changes nothing. Read it before blaming your own work for a failure: the machine may be broken. It also names the
-    other MCP servers that can be called from your folder, and whether each is available.
+    Changes nothing. Read it before blaming your own work for a failure: the machine may be broken. It names every
+    service with its state, agents and sessions that need somebody, open circuit breakers, what is left of the restart
+    budget, how much Argus may do by itself, and the other MCP servers that can be called from your folder, and whether
+    each is available. Details are in `services`.
     """
     lines = ["Service Health:"]
     lines += [f"- {_line(view(house, name, Uptime()))}" for name in sorted(house.watch.services)]
@@ -293,13 +295,19 @@ async def show_autonomy(house: House, ask: Nothing) -> AutonomyView:
 
 
 @operation(
-    "autonomy.set", "PUT /api/autonomy", verb="autonomy", tool="argus_autonomy", errors=(Code.STORE_UNAVAILABLE,)
+    "autonomy.set",
+    "PUT /api/autonomy",
+    verb="autonomy",
+    tool="argus_autonomy",
+    idempotent=True,
+    errors=(Code.STORE_UNAVAILABLE,),
 )
 async def set_autonomy(house: House, ask: AutonomyAsk) -> AutonomyView:
     """Changes how much Argus may do by itself, until the configuration file's value changes.
 
     observe checks, records and tells; cautious also proposes; moderate also restarts within the limits; full also tries
-    a second restart in an outage. Recorded with who asked.
+    a second restart in an outage. Changes nothing but that, and records who asked. It takes a person's own token: an
+    agent's is refused with FORBIDDEN, and asks its person instead.
     """
     await house.autonomy.set(ask.level, house.by)
     return AutonomyView(level=house.autonomy.level)

@@ -95,12 +95,13 @@ def _view(house: House, outcome: Outcome) -> RunView:
 
 @operation(
     "environments.run", "POST /api/environments/run", verb="env run", tool="argus_run",
-    scope=Scope.ENVIRONMENT, ends_with_caller=True, errors=_ERRORS,
+    scope=Scope.ENVIRONMENT, ends_with_caller=True, open_world=True, errors=_ERRORS,
 )  # fmt: skip
 async def run(house: House, ask: RunAsk) -> RunView:
     """Runs the test suites of an environment that is up, and tells what became of every case.
 
-    Failed tests are an answer with the status `failed`, not an error. Nothing is set up and nothing is taken away.
+    Changes what the tests change; nothing is set up and nothing is taken away. Failed tests are an answer with the
+    status `failed`, not an error. INVALID_STATE: it is not up, `setup` comes first. SUITE_NOT_FOUND names the suites.
     Ends when the caller goes away; one run of an environment at a time. A project without services needs no Docker.
     """
     ids = [one.strip() for one in ask.filter.split(",") if one.strip()] if ask.filter is not None else None
@@ -112,12 +113,13 @@ async def run(house: House, ask: RunAsk) -> RunView:
 
 @operation(
     "environments.run_suite", "POST /api/environments/run_suite", verb="env run-suite", places=("suiteId",),
-    tool="argus_run_suite", scope=Scope.ENVIRONMENT, ends_with_caller=True, errors=_ERRORS,
+    tool="argus_run_suite", scope=Scope.ENVIRONMENT, ends_with_caller=True, open_world=True, errors=_ERRORS,
 )  # fmt: skip
 async def run_suite(house: House, ask: RunSuiteAsk) -> RunView:
     """Runs one test suite of an environment that is up, by its id.
 
-    Failed tests are an answer with the status `failed`, not an error. Otherwise as `run`.
+    Changes what its tests change. Failed tests are an answer with the status `failed`, not an error. `init` lists the
+    suites. Otherwise as `run`.
     """
     done = await house.environments.test(asked(house, ask), suites=[ask.suite_id], timeout=ask.timeout)
     return _view(house, done)
