@@ -18,7 +18,7 @@ _VERSION = "mcp-protocol-version"
 _CANCELLED = "notifications/cancelled"
 _READ = 30.0
 """Seconds in which a body has to arrive."""
-_NO_STREAM = Response(status_code=405, headers={"allow": "POST, DELETE"})
+_TAKES = "POST, DELETE"
 _ENDED = Response(status_code=204)
 
 
@@ -29,9 +29,13 @@ def session_of(scope: Scope) -> str:
 async def answered(scope: Scope, receive: Receive, send: Send) -> bool:
     """What needs no MCP. Argus says nothing of its own accord, so there is no stream to get; and it keeps nothing of a
     session that would have to be ended, but work that somebody waits for."""
-    if scope["method"] not in ("GET", "DELETE"):
+    if scope["method"] == "POST":
         return False
-    await (_NO_STREAM if scope["method"] == "GET" else _ENDED)(scope, receive, send)
+    if scope["method"] != "DELETE":
+        raise ArgusError(
+            Code.METHOD_NOT_ALLOWED, "MCP is asked with POST; there is no stream to get", allow="POST, DELETE"
+        )
+    await _ENDED(scope, receive, send)
     return True
 
 
