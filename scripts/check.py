@@ -1,4 +1,4 @@
-"""`make check`: lint, format, types, import contracts, and the manifest of the CLI.
+"""`make check`: lint, format, types, import contracts, the manifest of the CLI, and the pages that are made.
 
 Every step runs, also after one has failed. What a step says is shown only when it fails.
 """
@@ -18,6 +18,7 @@ STEPS: dict[str, list[str]] = {
     "lint-imports": [str(Path(PYTHON).with_name("lint-imports")), "--no-logo"],
     "manifest": [PYTHON, "scripts/manifest.py", "--check"],
     "reference": [PYTHON, "scripts/reference.py", "--check"],
+    "tools": [PYTHON, "scripts/tools.py", "--check"],
 }
 
 

@@ -102,10 +102,16 @@ def said(result: dict[str, Any]) -> dict[str, Any]:
     return envelope
 
 
-def test_one_line_attaches_argus(claude: Claude) -> None:
-    (line,) = [line for line in claude.run("mcp", "list").splitlines() if line.startswith("argus:")]
-    assert "argus mcp" in line
-    assert line.endswith("Connected"), line
+def test_one_line_attaches_argus_over_stdio_or_http(claude: Claude) -> None:
+    header = f"Authorization: Bearer {claude.argus.token}"
+    claude.run("mcp", "add", "--transport", "http", "over-http", f"{claude.argus.url}/mcp", "--header", header)
+    try:
+        listed = dict(line.split(": ", 1) for line in claude.run("mcp", "list").splitlines() if ": " in line)
+    finally:
+        claude.run("mcp", "remove", "over-http")
+    assert listed["argus"].startswith("argus mcp")
+    for name in ("argus", "over-http"):
+        assert listed[name].endswith("Connected"), listed
 
 
 def test_it_lists_every_tool_and_its_model_gets_what_one_answers(claude: Claude) -> None:
