@@ -926,12 +926,12 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
           'help': 'Asks a model a question that it answers with the tools of other MCP servers, and nothing '
                   'else.\n'
                   '\n'
-                  'Starts one `claude -p` with just these tools, which costs tokens and takes seconds; what '
-                  'its tools change, they\n'
-                  'change. For a call that needs no model use argus_call_mcp. At most two are asked at once '
-                  'on this machine: the\n'
-                  'others wait, and their time limit runs. A server that failed three times in a row is not '
-                  'asked for five minutes:\n'
+                  'Changes what its tools change. Starts one `claude -p` with just these tools, which costs '
+                  'tokens and takes seconds.\n'
+                  'For a call that needs no model use argus_call_mcp. At most two are asked at once on this '
+                  'machine: the others wait,\n'
+                  'and their time limit runs. A server that failed three times in a row is not asked for '
+                  'five minutes:\n'
                   'CIRCUIT_OPEN says when again, do not loop against it. MCP_FAILED says in details.cause '
                   'whose fault it was: server,\n'
                   'model, limit, turns, output, timeout, program or busy.',
@@ -1139,8 +1139,8 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
                    'path': '/api/bridge/tools',
                    'help': 'Lists the tools of another MCP server, with the schemas of their arguments.\n'
                            '\n'
-                           'Starts the server when it does not run, and changes nothing else. MCP_FAILED and '
-                           'CIRCUIT_OPEN are as with\n'
+                           'Changes nothing but that it starts the server when it does not run. MCP_FAILED '
+                           'and CIRCUIT_OPEN are as with\n'
                            'argus_call_mcp.',
                    'long': True,
                    'fields': [{'name': 'projectPath',

@@ -22,12 +22,14 @@ are built), argus_run runs the suites, argus_logs and argus_status show what hap
 argus_preflight_check says why this machine is not ready. Paths may be relative to the folder you work in.
 - You are an agent that Argus keeps an eye on: argus_heartbeat while you work, argus_report_context as your context \
 fills, argus_admission before a large task, argus_register_spawn for work you give away, argus_request_stop to end.
+- You need another MCP server: argus_mcp_servers lists those of your folder, argus_mcp_tools the tools of one, \
+argus_call_mcp calls one, and argus_query_mcp asks a model that uses several.
 
 Every answer is {"success": true, "data": ..., "timestamp": ms} or {"success": false, "error": {"code", "message", \
 "details"}, "timestamp": ms}, in the text and as structured content. Act on error.code and on \
 error.details.suggestedActions; error.details.details holds the facts. CIRCUIT_OPEN, GATE_REFUSED and \
 RESTART_BUDGET_EXHAUSTED do not go away by asking again at once. Long work reports progress when you send a \
-progressToken, and builds, setups and test runs end when you cancel them."""
+progressToken; builds, setups, test runs and questions to other servers end when you cancel them."""
 
 TOOLS: dict[str, Operation] = {one.tool: one for one in OPERATIONS if one.tool}
 

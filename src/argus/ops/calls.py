@@ -124,7 +124,8 @@ def server_view(house: House, one: Seen) -> McpServerView:
 
 @operation(
     "bridge.call", "POST /api/call", verb="call", places=("server", "tool", "arguments"), tool="argus_call_mcp",
-    scope=Scope.ENVIRONMENT, destructive=True, ends_with_caller=True, errors=(*_REACHED, Code.INVALID_REQUEST),
+    scope=Scope.ENVIRONMENT, destructive=True, ends_with_caller=True, open_world=True,
+    errors=(*_REACHED, Code.INVALID_REQUEST),
 )  # fmt: skip
 async def call(house: House, ask: CallAsk) -> CallView:
     """Calls one tool of another MCP server directly, without a model, and returns what it answered.
@@ -171,12 +172,12 @@ async def server(house: House, ask: ServerAsk) -> McpServerView:
 
 @operation(
     "bridge.tools", "POST /api/bridge/tools", verb="bridge tools", places=("server",), tool="argus_mcp_tools",
-    scope=Scope.ENVIRONMENT, ends_with_caller=True, errors=_REACHED,
+    scope=Scope.ENVIRONMENT, ends_with_caller=True, idempotent=True, open_world=True, errors=_REACHED,
 )  # fmt: skip
 async def tools(house: House, ask: ToolsAsk) -> McpToolList:
     """Lists the tools of another MCP server, with the schemas of their arguments.
 
-    Starts the server when it does not run, and changes nothing else. MCP_FAILED and CIRCUIT_OPEN are as with
+    Changes nothing but that it starts the server when it does not run. MCP_FAILED and CIRCUIT_OPEN are as with
     argus_call_mcp.
     """
     found = await house.bridge.tools(whence(house, ask), ask.server, ask.timeout)

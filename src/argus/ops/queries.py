@@ -63,14 +63,15 @@ class QueryAnswer(Answer):
     scope=Scope.ENVIRONMENT,
     destructive=True,
     ends_with_caller=True,
+    open_world=True,
     errors=(Code.MCP_FAILED, Code.CIRCUIT_OPEN, Code.NOT_FOUND, Code.CONFIG_INVALID, Code.FORBIDDEN),
 )
 async def query(house: House, ask: QueryAsk) -> QueryAnswer:
     """Asks a model a question that it answers with the tools of other MCP servers, and nothing else.
 
-    Starts one `claude -p` with just these tools, which costs tokens and takes seconds; what its tools change, they
-    change. For a call that needs no model use argus_call_mcp. At most two are asked at once on this machine: the
-    others wait, and their time limit runs. A server that failed three times in a row is not asked for five minutes:
+    Changes what its tools change. Starts one `claude -p` with just these tools, which costs tokens and takes seconds.
+    For a call that needs no model use argus_call_mcp. At most two are asked at once on this machine: the others wait,
+    and their time limit runs. A server that failed three times in a row is not asked for five minutes:
     CIRCUIT_OPEN says when again, do not loop against it. MCP_FAILED says in details.cause whose fault it was: server,
     model, limit, turns, output, timeout, program or busy.
     """
