@@ -24,6 +24,10 @@ _LAST = 1.0
 _LONGEST = 500
 
 
+async def _nobody(steps: float, text: str) -> None:
+    pass
+
+
 @contextlib.asynccontextmanager
 async def reported(report: Report, clean: Callable[[Any], Any]) -> AsyncIterator[None]:
     """For the length of the block. `clean` takes secrets out of what is told."""
@@ -34,7 +38,7 @@ async def reported(report: Report, clean: Callable[[Any], Any]) -> AsyncIterator
             yield
         await reporter.finish()
     finally:
-        reporter.is_over = True
+        reporter.close()
         telling.cancel()
 
 
@@ -57,6 +61,10 @@ class _Reporter:
             self._steps += 1
             self._told = name, data
             self._news.set()
+
+    def close(self) -> None:
+        # Who outlives the work still knows this reporter: it must not hold the connection for them.
+        self.is_over, self._told, self._report = True, None, _nobody
 
     async def run(self) -> None:
         while True:
