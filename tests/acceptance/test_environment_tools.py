@@ -250,6 +250,24 @@ async def test_an_agent_that_goes_away_in_a_setup_takes_it_back(yard: Yard, dock
     assert ours(docker)["containers"] == ["db"]
 
 
+async def test_an_agent_is_told_what_a_setup_and_a_clean_do_while_they_do_it(yard: Yard) -> None:
+    shop = yard.project(services=[stays("db", "15432:5432")])
+    heard: dict[str, list[tuple[float, str]]] = {"argus_setup": [], "argus_clean": []}
+    async with agent(yard, shop.folder) as client:
+        for tool, told in heard.items():
+
+            async def progress(steps: float, total: float | None, message: str | None, told: Any = told) -> None:
+                told.append((steps, message or ""))
+
+            data(await client.call_tool(tool, {"projectPath": "."}, progress_callback=progress))
+    for told in heard.values():
+        steps = [one for one, _ in told]
+        assert steps
+        assert steps == sorted(set(steps))
+    assert heard["argus_setup"][-1][1].startswith("db: "), heard
+    assert any("container db" in text or "network" in text for _, text in heard["argus_clean"]), heard
+
+
 def begin_mcp(yard: Yard, shop: Project, tool: str, arguments: dict[str, Any]) -> subprocess.Popen[str]:
     """`argus mcp` by hand, so that it can be killed."""
     process = subprocess.Popen(
