@@ -6,6 +6,7 @@ Not in the folder itself: a contender imports its own file from there, and must 
 from benchmarks.plan import Work
 from benchmarks.work import (
     breaker,
+    calls,
     checks,
     commands,
     growth,
@@ -46,7 +47,8 @@ WORK: dict[str, Work] = {
     "repair": Work("repair", repair.measure),
     "repair-docker": Work("repair-docker", repair.measure_docker),
     "guardian": Work("guardian", guardian.measure),
-    "breaker": Work("breaker", breaker.measure, packages=("circuitbreaker",)),
+    "breaker": Work("breaker", breaker.measure, packages=("circuitbreaker", "aiobreaker", "purgatory")),
+    "calls": Work("calls", calls.measure),
     "transcripts": Work("transcripts", transcripts.measure),
     "typing": Work("typing", typing.measure),
     "refusal": Work("refusal", refusal.measure),

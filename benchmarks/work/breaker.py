@@ -1,11 +1,13 @@
-"""What the circuit breaker adds to a call, closed and open, beside `circuitbreaker` from PyPI."""
+"""What the circuit breaker adds to a call, closed and open, beside `circuitbreaker`, `aiobreaker` and `purgatory`."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib
 import importlib.util
 from collections.abc import Awaitable, Callable, Iterable
+from datetime import timedelta
 from functools import partial
 
 import uvloop
@@ -55,20 +57,52 @@ def _theirs(state: str) -> tuple[Call, type[Exception]]:
 
     guarded: Call = breaker(plain)
 
-    async def fail() -> None:
-        for _ in range(5):
-            try:
-                await guarded()
-            except RuntimeError:
-                continue
-
     not_well = state == "open"
     if not_well:
-        asyncio.run(fail())
+        asyncio.run(_failing(guarded, RuntimeError))
     return guarded, library.CircuitBreakerError
 
 
-_CONTENDERS = {"bare call": _bare, "circuitbreaker": _theirs, "argus": _ours}
+def _aiobreaker(state: str) -> tuple[Call, type[Exception]]:
+    library = importlib.import_module("aiobreaker")
+    breaker = library.CircuitBreaker(fail_max=5, timeout_duration=timedelta(hours=1))
+    guarded: Call = breaker(_nothing)
+    if state == "open":
+        breaker.open()
+    return guarded, library.CircuitBreakerError
+
+
+def _purgatory(state: str) -> tuple[Call, type[Exception]]:
+    library = importlib.import_module("purgatory")
+    factory = library.AsyncCircuitBreakerFactory(default_threshold=5, default_ttl=3600)
+
+    async def plain() -> None:
+        if not_well:
+            raise RuntimeError
+
+    guarded: Call = factory("peer")(plain)
+    not_well = state == "open"
+    if not_well:
+        asyncio.run(_failing(guarded, RuntimeError))
+    return guarded, importlib.import_module("purgatory.domain.model").OpenedState
+
+
+async def _failing(call: Call, how: type[Exception]) -> None:
+    for _ in range(5):
+        with contextlib.suppress(how):
+            await call()
+
+
+_CONTENDERS = {
+    "bare call": _bare,
+    "circuitbreaker": _theirs,
+    "aiobreaker": _aiobreaker,
+    "purgatory": _purgatory,
+    "argus": _ours,
+}
+
+
+_PEERS = ("circuitbreaker", "aiobreaker", "purgatory")
 
 
 def turn(who: str, state: str, calls: int) -> dict[str, float]:
@@ -93,8 +127,8 @@ def turn(who: str, state: str, calls: int) -> dict[str, float]:
 
 def measure(plan: Plan) -> Iterable[Row]:
     calls = plan.size(200_000, 2_000)
-    has_peer = importlib.util.find_spec("circuitbreaker") is not None
-    names = [name for name in _CONTENDERS if has_peer or name != "circuitbreaker"]
+    missing = [name for name in _PEERS if importlib.util.find_spec(name) is None]
+    names = [name for name in _CONTENDERS if name not in missing]
     for state in ("closed", "open"):
         turns = {name: partial(in_child, turn, who=name, state=state, calls=calls) for name in names}
         turned = interleave(turns, plan.rounds, warm=not plan.quick)
@@ -112,5 +146,5 @@ def measure(plan: Plan) -> Iterable[Row]:
             floor=("bare call", bare),
             peers=over,
             goal=Goal(1 / 3 if state == "closed" else 1.0, of="circuitbreaker"),
-            note="" if has_peer else "circuitbreaker could not be installed",
+            note=f"could not be installed: {', '.join(missing)}" if missing else "",
         )
