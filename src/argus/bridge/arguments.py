@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from argus.host.mcp_seam import Tool
 
+_LIBRARY = "jsonschema.validators"
 _SEVERAL = 20
 _CUT = 300
 _LEFT_TO_THEM = ("pattern", "patternProperties", "format", "propertyNames")
@@ -27,7 +29,7 @@ class Checks:
     async def wrong(self, tool: Tool, arguments: Mapping[str, Any]) -> list[dict[str, str]]:
         """What is wrong with them, each with its field; nothing where the schema cannot be understood."""
         if tool.name not in self._made:
-            schemas = await asyncio.to_thread(importlib.import_module, "jsonschema")
+            schemas = sys.modules.get(_LIBRARY) or await asyncio.to_thread(importlib.import_module, _LIBRARY)
             self._made[tool.name] = _validator(schemas, dict(tool.input_schema))
         made = self._made[tool.name]
         if made is None:
@@ -42,9 +44,9 @@ def _validator(schemas: Any, schema: dict[str, Any]) -> Any:
     from referencing import Registry
 
     try:
-        kind = schemas.validators.validator_for(schema, default=schemas.Draft202012Validator)
+        kind = schemas.validator_for(schema, default=schemas.Draft202012Validator)
         kind.check_schema(schema)
-        lenient = schemas.validators.extend(kind, dict.fromkeys(_LEFT_TO_THEM, _nothing))
+        lenient = schemas.extend(kind, dict.fromkeys(_LEFT_TO_THEM, _nothing))
         # Nothing is fetched from anywhere.
         return lenient(schema, registry=Registry())
     except Exception:  # noqa: BLE001 - it is theirs; the server judges by itself

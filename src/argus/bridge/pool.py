@@ -39,6 +39,7 @@ class Held:
     users: int = 0
     free_since: float = 0.0
     is_retired: bool = False
+    is_closing: bool = False
 
     async def known_tools(self, *, anew: bool = False) -> dict[str, Tool]:
         if anew or self.listed != self.session.tools_changed:
@@ -142,6 +143,9 @@ class Pool:
                 self._close(held, at_once=True)
 
     def _close(self, held: Held, *, at_once: bool = False) -> None:
+        if held.is_closing:
+            return
+        held.is_closing = True
         task = asyncio.ensure_future(held.session.close(at_once=at_once))
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)

@@ -28,6 +28,7 @@ from argus.host.seam import Failure, HttpReply, HttpRequest, ProbeFailed, Ran
 from argus.host.worktrees import WorktreeFailed
 from argus.testing.containers import FakeContainer, FakeImage
 from argus.testing.engine import FakeBuild, FakeEngine
+from argus.testing.mcp import FakeMcp, FakeSession
 from argus.testing.panes import FakePane, FakePanes
 
 
@@ -382,8 +383,10 @@ __all__ = [
     "FakeHost",
     "FakeImage",
     "FakeLauncher",
+    "FakeMcp",
     "FakePane",
     "FakePanes",
+    "FakeSession",
     "SimulatedLoop",
     "Stuck",
     "run_simulated",
