@@ -11,8 +11,21 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import mcp_types as types
-from mcp.server.lowlevel import Server
+
+def _note(line: str) -> None:
+    """For who wants to know how often it was started, and what it was asked."""
+    if "PEER_LOG" in os.environ:
+        with Path(os.environ["PEER_LOG"]).open("a", encoding="utf-8") as log:
+            log.write(f"{line}\n")
+
+
+if __name__ == "__main__":
+    _note("started")
+    if Path(os.environ.get("PEER_BROKEN", "/nowhere")).exists():
+        sys.exit("broken")  # before what takes long
+
+import mcp_types as types  # noqa: E402
+from mcp.server.lowlevel import Server  # noqa: E402
 
 _SUMMANDS = {"a": {"type": "integer"}, "b": {"type": "integer"}}
 _INTEGERS = {"type": "object", "properties": _SUMMANDS, "required": ["a", "b"]}
@@ -28,13 +41,6 @@ _TOOLS = {
     "seen": ("Says how many calls were cancelled, and what it was given.", _NONE),
 }
 _cancelled = 0
-
-
-def _note(line: str) -> None:
-    """For who wants to know how often it was started, and what it was asked."""
-    if "PEER_LOG" in os.environ:
-        with Path(os.environ["PEER_LOG"]).open("a", encoding="utf-8") as log:
-            log.write(f"{line}\n")
 
 
 async def _list(context: Any, params: Any) -> types.ListToolsResult:
@@ -106,9 +112,6 @@ def _by_http(port: int) -> None:
 
 
 if __name__ == "__main__":
-    _note("started")
-    if Path(os.environ.get("PEER_BROKEN", "/nowhere")).exists():
-        sys.exit("broken")
     if len(sys.argv) > 1:
         _by_http(int(sys.argv[1]))
     else:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import jsonschema.validators  # noqa: F401 - loaded here: on virtual time there are no threads
 import pytest
 
 from argus.bridge.calling import Called, Calling
@@ -19,6 +19,7 @@ from argus.core.errors import ArgusError, Code
 from argus.host.mcp_seam import Reach
 from argus.testing import FakeMcp, FakeSession, SimulatedLoop, run_simulated
 
+importlib.import_module("jsonschema.validators")  # here: on virtual time there are no threads
 PROGRAM = Reach(("server",), "/")
 REMOTE = Reach(url="http://there/mcp")
 
