@@ -43,9 +43,11 @@ async def _argus(calls: int, folder: str) -> list[float]:
     from argus.bridge.calling import Calling
     from argus.bridge.circuits import Circuits
     from argus.bridge.definitions import Definitions
-    from argus.bridge.keeper import Bridge, Parts, Whence
+    from argus.bridge.keeper import Bridge, Parts
     from argus.bridge.pool import Pool
+    from argus.bridge.querying import Querying
     from argus.bridge.settings import Bridge as Settings
+    from argus.bridge.whence import Whence
     from argus.core.circuit import Circuit
     from argus.core.redact import Redactor
     from argus.host.machine import MachineHost
@@ -61,8 +63,11 @@ async def _argus(calls: int, folder: str) -> list[float]:
     pool = Pool(McpOpener(host.pipes), now)
     definitions = Definitions(settings, None, os.environ, redactor.learn)
     circuits, calling = Circuits(settings, now, held, hold), Calling(pool, now, redactor.text)
-    bridge = Bridge(settings, Parts(definitions, circuits, pool, calling, now, os.environ))
-    whence = Whence(folder, dict(os.environ))
+    querying = Querying(settings, circuits, host.pipes, lambda whence: definitions.known(whence.folder, whence.environ))
+    environ = dict(os.environ)
+    parts = Parts(definitions, circuits, pool, calling, querying, now, environ, lambda draft: asyncio.sleep(0))
+    bridge = Bridge(settings, parts)
+    whence = Whence(folder, environ)
     try:
         return await _timed(lambda: bridge.call(whence, "peer", "add", _ASKED), calls)
     finally:

@@ -6,11 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from argus.host.mcp_seam import Reach
-
-_OF_THE_SHELL = frozenset({"PWD", "OLDPWD", "SHLVL", "_", "COLUMNS", "LINES", "TMUX", "TMUX_PANE", "WINDOWID"})
-"""What tells one terminal of the same person from another: callers that differ in nothing else share a session."""
-
 _THERE = ("/bin/sh", "-c", 'cd -- "$1" && shift && exec "$@"', "sh")
 
 
@@ -34,13 +29,6 @@ class Definition:
     @property
     def kind(self) -> str:
         return "http" if self.url else "stdio"
-
-    def reach(self, environ: Mapping[str, str], own: Mapping[str, str]) -> Reach:
-        """How a caller with this environment comes to it; `own` is ours."""
-        if self.url:
-            return Reach(url=self.url, headers=self.headers)
-        given = own if self.for_all else {name: one for name, one in environ.items() if name not in _OF_THE_SHELL}
-        return Reach(self.command, self.folder, {**given, **self.environ})
 
     def as_others_write_it(self, folder: str) -> dict[str, Any]:
         """As one server of a `.mcp.json`, for a program that runs in that folder: such a file cannot name another."""

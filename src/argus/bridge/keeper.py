@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from argus.bridge import naming, settings
+from argus.bridge import naming, reaching, settings
 from argus.bridge.calling import Called, Calling, listed
 from argus.bridge.circuits import Circuits
 from argus.bridge.definition import Definition
@@ -164,7 +164,7 @@ class Bridge:
         return definition
 
     def _reach(self, definition: Definition, whence: Whence) -> Reach:
-        return definition.reach(whence.environ, self._parts.environ)
+        return reaching.reach(definition, whence.environ, self._parts.environ)
 
     def _seen(self, definition: Definition, problem: str) -> Seen:
         circuit = self._parts.circuits.held(definition.name)

@@ -11,6 +11,7 @@ import pytest
 
 from argus.bridge.definitions import Definitions, Found
 from argus.bridge.expanding import Missing, expanded
+from argus.bridge.reaching import reach
 from argus.bridge.settings import Bridge
 
 
@@ -101,7 +102,7 @@ def test_a_file_next_to_argus_yaml_is_for_everybody_and_runs_in_our_environment(
     write(tmp_path / "etc", {"shared": {"command": "x", "args": ["${OWN}"]}})
     found = place.find(place.home, file=tmp_path / "etc" / "argus.yaml").servers["shared"]
     assert (found.command, found.for_all) == (("x", "ours"), True)
-    assert found.reach({"A": "caller"}, {"A": "ours"}).environ == {"A": "ours"}
+    assert reach(found, {"A": "caller"}, {"A": "ours"}).environ == {"A": "ours"}
 
 
 def test_a_server_is_understood_as_claude_code_writes_it(place: Place) -> None:
@@ -182,6 +183,6 @@ def test_secrets_are_learnt_and_plain_values_are_not(place: Place) -> None:
 def test_callers_in_other_terminals_share_a_session_and_other_environments_do_not(place: Place) -> None:
     write(place.home, {"a": {"command": "x"}})
     one = place.find(place.home).servers["a"]
-    first = one.reach({"PATH": "/bin", "TMUX_PANE": "%1", "SHLVL": "1"}, {})
-    assert one.reach({"PATH": "/bin", "TMUX_PANE": "%2"}, {}).key == first.key
-    assert one.reach({"PATH": "/sbin"}, {}).key != first.key
+    first = reach(one, {"PATH": "/bin", "TMUX_PANE": "%1", "SHLVL": "1"}, {})
+    assert reach(one, {"PATH": "/bin", "TMUX_PANE": "%2"}, {}).key == first.key
+    assert reach(one, {"PATH": "/sbin"}, {}).key != first.key
