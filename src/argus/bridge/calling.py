@@ -14,14 +14,13 @@ from typing import Any
 
 from argus.bridge.pool import Full, Held, Pool
 from argus.core.circuit import Circuit, Verdict
-from argus.core.errors import ArgusError, Code
+from argus.core.errors import IN_ANSWERS, ArgusError, Code
 from argus.host.mcp_seam import Closed, Forgotten, Reach, Refused, Reply, Tool, TooLarge, Unreachable
 
 _CUT = 2000
 _LINE = 200
 _SHOWN = 12
 _NAMED = 100
-_ACTIONS = {"answer_too_large": ("ask_less",), "refused": ("list_mcp_tools", "fix_request")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,7 @@ class Failed(ArgusError):
         shown = {key: value for key, value in details.items() if value not in ("", None)}
         super().__init__(Code.MCP_FAILED, f"the MCP server {server}: {why}", server=server, reason=reason, **shown)
         self.verdict = verdict
-        self.actions = _ACTIONS.get(reason)
+        self.actions = IN_ANSWERS.get(reason)
 
 
 class Calling:

@@ -158,6 +158,19 @@ IN_SETTINGS: dict[Code, tuple[str, ...]] = {
 }
 """What is suggested where the settings of an agent's program are meant, and not argus.yaml."""
 
+IN_BRIDGE: dict[Code, tuple[str, ...]] = {
+    Code.NOT_FOUND: ("list_mcp_servers", "list_mcp_tools"),
+    Code.INVALID_REQUEST: ("list_mcp_tools", "fix_request"),
+    Code.CONFIG_INVALID: ("list_mcp_servers", "fix_mcp_file"),
+}
+"""What is suggested where another MCP server is meant, and the file that names it."""
+
+IN_ANSWERS: dict[str, tuple[str, ...]] = {
+    "answer_too_large": ("ask_for_less",),
+    "refused": ("list_mcp_tools", "fix_request"),
+}
+"""What is suggested where an MCP server is well and gave no answer, by the reason."""
+
 ABOUT_SESSIONS = ("list_sessions", "check_name")
 ABOUT_SPAWNS = ("list_spawns",)
 """What is suggested where one of these was not found, and not a path of the API."""
@@ -201,7 +214,6 @@ ACTIONS: dict[str, str] = {
     "install_claude": "Install Claude Code, or name it: bridge.program in argus.yaml.",
     "list_agents": "See which agents there are: argus agents list.",
     "list_environment_services": "See which services the e2e.yaml has: argus env init.",
-    "ask_less": "Ask for less: the tool's arguments may bound its answer.",
     "list_mcp_servers": "See which MCP servers there are, and what is wrong: argus bridge servers.",
     "list_mcp_tools": "See the tools of an MCP server with their schemas: argus bridge tools SERVER.",
     "list_services": "See which services there are: argus services list.",

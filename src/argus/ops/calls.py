@@ -11,7 +11,7 @@ from pydantic import Field
 from argus.bridge.keeper import Seen
 from argus.bridge.whence import Whence
 from argus.core.breaker import State
-from argus.core.errors import ArgusError, Code
+from argus.core.errors import IN_BRIDGE, ArgusError, Code
 from argus.ops.caller import Role, Scope
 from argus.ops.environments import NO_NUL, ShellAsk
 from argus.ops.house import House
@@ -19,11 +19,6 @@ from argus.ops.operation import CLI_FOLDER, CLI_SHELL, Answer, Ask, operation
 from argus.ops.owning import own_folder, owns
 from argus.schema import PositiveDuration
 
-_ADVICE = {
-    Code.NOT_FOUND: ("list_mcp_servers", "list_mcp_tools"),
-    Code.INVALID_REQUEST: ("list_mcp_tools", "fix_request"),
-    Code.CONFIG_INVALID: ("list_mcp_servers", "fix_mcp_file"),
-}
 _CONFIG = (Code.NOT_FOUND, Code.CONFIG_INVALID, Code.FORBIDDEN)
 _REACHED = (*_CONFIG, Code.CIRCUIT_OPEN, Code.MCP_FAILED)
 
@@ -194,4 +189,4 @@ async def tools(house: House, ask: ToolsAsk) -> McpToolList:
     return McpToolList(server=ask.server, tools=views)
 
 
-OPERATIONS = tuple(replace(one, advice=_ADVICE) for one in (call, servers, server, tools))
+OPERATIONS = tuple(replace(one, advice=IN_BRIDGE) for one in (call, servers, server, tools))

@@ -14,6 +14,8 @@ from argus.core.errors import (
     ABOUT_SESSIONS,
     ABOUT_SPAWNS,
     ACTIONS,
+    IN_ANSWERS,
+    IN_BRIDGE,
     IN_ENVIRONMENTS,
     IN_SETTINGS,
     REGISTRY,
@@ -120,7 +122,10 @@ def test_statuses(code: Code, status: int):
 def test_every_action_has_a_sentence_and_every_sentence_is_used():
     suggested = {action for entry in REGISTRY.values() for action in entry.actions}
     suggested |= {
-        action for found in (IN_ENVIRONMENTS, IN_SETTINGS) for actions in found.values() for action in actions
+        action
+        for found in (IN_ENVIRONMENTS, IN_SETTINGS, IN_BRIDGE, IN_ANSWERS)
+        for actions in found.values()
+        for action in actions
     }
     suggested |= {*ABOUT_SESSIONS, *ABOUT_SPAWNS}
     assert suggested - set(ACTIONS) == set()
