@@ -31,7 +31,7 @@ class Cause(StrEnum):
     BUSY = "busy"
 
 
-_ACTIONS: dict[Cause, tuple[str, ...]] = {
+SUGGESTED: dict[Cause, tuple[str, ...]] = {
     Cause.MODEL: ("check_model", "retry_later"),
     Cause.LIMIT: ("wait_for_limit",),
     Cause.TURNS: ("raise_max_turns", "ask_for_less"),
@@ -87,7 +87,7 @@ _WELL = (State.ANSWERED, State.CONNECTED)
 
 def failure(cause: Cause, message: str, **details: Any) -> ArgusError:
     error = ArgusError(Code.MCP_FAILED, message, cause=cause.value, **details)
-    error.actions = _ACTIONS.get(cause)
+    error.actions = SUGGESTED.get(cause)
     return error
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from argus.bridge.judging import SUGGESTED
 from argus.core.errors import (
     ABOUT_SESSIONS,
     ABOUT_SPAWNS,
@@ -123,7 +124,7 @@ def test_every_action_has_a_sentence_and_every_sentence_is_used():
     suggested = {action for entry in REGISTRY.values() for action in entry.actions}
     suggested |= {
         action
-        for found in (IN_ENVIRONMENTS, IN_SETTINGS, IN_BRIDGE, IN_ANSWERS)
+        for found in (IN_ENVIRONMENTS, IN_SETTINGS, IN_BRIDGE, IN_ANSWERS, SUGGESTED)
         for actions in found.values()
         for action in actions
     }
