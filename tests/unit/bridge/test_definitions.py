@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -158,6 +159,18 @@ def test_a_bad_file_is_a_notice_that_names_it_and_hides_no_other(place: Place, t
     assert set(found.servers) == {"good"}
     (notice,) = found.notices
     assert notice.startswith(f"{path}: ")
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file away")
+def test_a_file_above_that_somebody_else_put_there_is_not_read(place: Place) -> None:
+    inner = place.home / "inner"
+    inner.mkdir()
+    path = write(place.home, {"trap": {"command": "x"}})
+    os.chown(path, 12345, 12345)
+    found = place.find(inner)
+    assert (found.servers, len(found.notices)) == ({}, 1)
+    os.chown(inner, 12345, 12345)  # the folder is theirs as well: they work here
+    assert set(place.find(inner).servers) == {"trap"}
 
 
 def test_a_file_that_was_changed_is_read_again(place: Place) -> None:
