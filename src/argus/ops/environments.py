@@ -44,7 +44,9 @@ class ShellAsk(Ask):
     """Where the caller works, so that builds and commands behave as in its own shell. Kept in memory only."""
 
     folder: str = Field(max_length=4096, pattern=NO_NUL)
-    environ: dict[Annotated[str, Field(pattern=r"^[^\x00=]+$")], _Value]
+    environ: dict[Annotated[str, Field(pattern=r"^[^\x00=]+$")], _Value] = Field(
+        json_schema_extra={"additionalProperties": False}  # other names than these are refused
+    )
 
 
 class Environment(Ask):
