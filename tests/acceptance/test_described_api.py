@@ -35,6 +35,13 @@ phases.coverage.enabled = false
 include-operation-id = "stop_requests.respond"
 phases.coverage.enabled = false
 
+# The program that it would ask with is not there, and that is what it says.
+[[operations]]
+include-operation-id = "bridge.query"
+phases.coverage.enabled = false
+checks.not_a_server_error.enabled = false
+checks.positive_data_acceptance.enabled = false
+
 [[operations]]
 include-operation-id = "sessions.add"
 checks.positive_data_acceptance.enabled = false
@@ -56,6 +63,8 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Argus]:
     try:
         web = WebServer(one, "web").start()
         one.configure([{**web.service("repair"), "interval": "1h"}], autonomy="full", verifyAfter="50ms")
+        with one.config.open("a", encoding="utf-8") as file:
+            file.write("bridge: {program: /no/such/program}\n")  # nobody is asked anything in earnest
         one.up()
         yield one
     finally:

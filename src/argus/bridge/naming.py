@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from argus.core.errors import ArgusError, Code
 
 MOST = 50
-_TOOL = re.compile(r"mcp__([A-Za-z0-9](?:[A-Za-z0-9-]|_(?!_)){0,63})(?:__([A-Za-z0-9_.*-]{1,128}))?")
+TOOL = r"^mcp__([A-Za-z0-9]+(?:(?:_|-+)[A-Za-z0-9]+)*)(?:__([A-Za-z0-9_.*-]{1,128}))?$"
+_TOOL = re.compile(TOOL)
 
 
 def servers(tools: Sequence[str]) -> tuple[str, ...]:

@@ -9,12 +9,12 @@ from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 from argus.schema import PositiveDuration, Section, lasting
 
-_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]|_(?!_)){0,63}")
+_NAME = re.compile(r"[A-Za-z0-9]+(?:(?:_|-+)[A-Za-z0-9]+)*")
 
 
 def is_name(name: str) -> bool:
     """Whether an MCP server can be called so: `__` ends the name in that of its tools (`mcp__NAME__TOOL`)."""
-    return _NAME.fullmatch(name) is not None
+    return len(name) <= 64 and _NAME.fullmatch(name) is not None
 
 
 def _name(name: str) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from argus.bridge.judging import State
-from argus.bridge.naming import MOST
+from argus.bridge.naming import MOST, TOOL
 from argus.bridge.querying import Query
 from argus.core.errors import Code
 from argus.ops.caller import Scope
@@ -21,7 +21,7 @@ _LONGEST = 500_000
 
 class QueryAsk(FolderAsk):
     prompt: str = Field(min_length=1, max_length=_LONGEST, description="What is asked")
-    tools: list[str] = Field(
+    tools: list[Annotated[str, WithJsonSchema({"type": "string", "pattern": TOOL})]] = Field(
         min_length=1,
         max_length=MOST,
         description="The tools it may use: mcp__SERVER__TOOL, or mcp__SERVER__* for all of a server's",
