@@ -309,6 +309,28 @@ def test_the_next_argus_goes_on_with_the_count_and_the_wait(after: float):
     guarded(test)
 
 
+def test_killed_together_with_its_engine_the_next_argus_brings_back_what_the_engine_ends_when_it_begins():
+    async def test(rig: Rig) -> None:
+        await rig.guard(db())
+        rig.engine.away = "refused"
+        await rig.kill()
+        await rig.start()
+        await asyncio.sleep(5.0)
+        assert rig.seen().state is State.UNWATCHED
+        rig.engine.told.clear()  # it is another one, and has forgotten
+        one = rig.one()  # an engine ends what it finds of a killed one as `docker stop` does, before it answers
+        one.tells(one, "kill", {"signal": "15"})
+        one.end(143)
+        one.tells(one, "stop", {})
+        await asyncio.sleep(1.0)
+        rig.engine.away = ""
+        await asyncio.sleep(10.0)
+        assert (rig.one().starts, rig.seen().state, rig.seen().restarts) == (2, State.WELL, 0)
+        assert len(await rig.told("engine_back")) == 1
+
+    guarded(test)
+
+
 def test_after_a_reboot_all_of_it_is_started_again_and_nothing_is_counted():
     async def test(rig: Rig) -> None:
         await rig.guard(db())

@@ -91,7 +91,8 @@ class Listener:
     def _start(self) -> None:
         self.stream += 1
         self.is_on = True
-        self.remembers = not self._known  # who has told nothing yet cannot tell it again
+        # Who has told nothing yet cannot tell it again. One that was away when we began is not the one of before.
+        self.remembers = not self._known and self.outage is None
         if self._since is None:
             self._since = self._clock.wall() - _SLOW
         self._began()
