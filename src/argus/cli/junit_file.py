@@ -29,9 +29,10 @@ def check(path: str) -> None:
 def write(path: str, results: dict[str, Any]) -> None:
     """Whole or not at all: half a file would be read as fewer tests."""
     from argus.environments.testing import junit
-    from argus.environments.testing.results import read
+    from argus.environments.testing.results import Failure, read
 
-    text = junit.render([read(one) for one in results["suites"]])
+    problems = [Failure(one["message"], code=one["code"]) for one in results.get("problems", ())]
+    text = junit.render([read(one) for one in results["suites"]], problems=problems)
     made = None
     try:
         if _is_device(path):

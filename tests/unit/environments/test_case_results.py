@@ -155,3 +155,11 @@ def test_reading_ends_when_nothing_more_can_matter(wanted: dict[str, object] | N
 def test_a_suite_that_could_not_be_run_counts_as_one_that_failed():
     broken = SuiteResult("x", "X", Verdict.FAILED, 0.0, error=Failure("there is no file"))
     assert results.count([broken]) == {"passed": 0, "failed": 1, "skipped": 0, "total": 1}
+
+
+def test_a_run_that_failed_by_its_containers_is_not_green_for_a_build_server():
+    passed = SuiteResult("a", "a", Verdict.PASSED, 1.0, (CaseResult("fine", Verdict.PASSED, 1.0),))
+    root = ElementTree.fromstring(junit.render([passed], problems=[Failure("shop-db ended", code="CONTAINER_CRASH")]))
+    assert (root.get("tests"), root.get("failures")) == ("2", "1")
+    (failure,) = root.findall("testsuite[@name='environment']/testcase/failure")
+    assert (failure.get("type"), failure.get("message")) == ("CONTAINER_CRASH", "shop-db ended")

@@ -192,3 +192,5 @@ def test_a_crash_loop_is_one_that_ends_soon_after_its_restarts(
 ):
     attempts = [Attempt(n, 1.0, "CONTAINER_CRASH", "", 0.0, died(ran)) for n, ran in enumerate(before, 1)]
     assert is_loop(attempts, died(last)) is is_one
+    # What the engine would not start was not ended by anything.
+    assert not is_loop([replace(one, outcome="refused") for one in attempts], died(last))

@@ -110,6 +110,7 @@ def decide(spent: int, settings: Settings) -> Restart | GiveUp | Report:
 
 
 def is_loop(attempts: Sequence[Attempt], last: Diagnostics) -> bool:
-    """Whether it ended soon after its restarts, again and again."""
+    """Whether it ended soon after its restarts, again and again. What the engine would not start has not ended."""
     after = [one.diagnostics for one in attempts[1:]] + [last] if attempts else []
-    return len(after) > 1 and all(one.ran is not None and one.ran < _SHORT for one in after[-2:])
+    ended = [found for one, found in zip(attempts, after, strict=True) if one.outcome != "refused"]
+    return len(ended) > 1 and all(one.ran is not None and one.ran < _SHORT for one in ended[-2:])

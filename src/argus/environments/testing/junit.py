@@ -13,7 +13,12 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What no XML may hold, not even escaped: one such character, and nobody reads the file."""
 
 
-def render(suites: Sequence[SuiteResult], name: str = "argus") -> str:
+def render(suites: Sequence[SuiteResult], name: str = "argus", problems: Sequence[Failure] = ()) -> str:
+    """`problems`: what is not well with the environment itself; a suite of its own, as the format knows no other way
+    to say that a run failed whose cases passed."""
+    if problems:
+        cases = tuple(CaseResult(one.message, Verdict.FAILED, 0.0, failures=(one,)) for one in problems)
+        suites = (*suites, SuiteResult("environment", "environment", Verdict.FAILED, 0.0, cases))
     root = Element("testsuites", {"name": _text(name), **_counts(suites), "time": _time(_sum(suites))})
     for suite in suites:
         _suite(root, suite)
