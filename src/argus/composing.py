@@ -30,6 +30,7 @@ from argus.host import disk, identity, ports
 from argus.host.cgroups import Cgroups
 from argus.host.doors import Door
 from argus.host.engine import guard, where
+from argus.host.engine.birth import birth
 from argus.host.engine.seam import EngineUnavailable
 from argus.host.machine import MachineHost
 from argus.live import Live
@@ -84,6 +85,7 @@ def environments(
             new_id=lambda: secrets.token_hex(4),
             show=live.show,
             engine=_leading,
+            birth=birth,
             memory_peak=Cgroups().peak,
             clean=ground.redactor.text,
             is_sound=is_sound,

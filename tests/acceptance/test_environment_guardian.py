@@ -364,3 +364,40 @@ def test_containers_that_fell_with_their_engine_are_up_again_after_it_in_their_o
         recovered(yard, shop, "db")
     finally:
         yard.end()
+
+
+def test_an_engine_that_was_started_anew_while_argus_was_away_has_its_containers_back(
+    mortal: Engine, tmp_path: Path
+) -> None:
+    yard = Yard(tmp_path / "argus", mortal)
+    yard.configure([])
+    for image, command in COMMANDS.items():
+        mortal.image(image, *command)
+    try:
+        yard.up()
+        services = [stays("db"), stays("api", dependsOn=["db"]), stays("cache")]
+        shop = yard.project(services=services, resilience=restarting("0s", maxRestarts=0))
+        shop.up()
+        mortal.stop("cache")
+        yard.wait_for("container_left_alone")
+        for how, is_first in (("ended", True), ("killed", True), ("killed", False)):
+            yard.kill()
+            if how == "ended":
+                mortal.process.terminate()
+            else:
+                mortal.kill()
+            eventually(lambda: not mortal.runs, "the engine is gone")
+            if is_first:
+                mortal.start()
+                yard.up()
+            else:
+                yard.up()
+                eventually(lambda: guard(shop, "db")["state"] == "unwatched", "nobody can look")
+                mortal.start()
+            for name in ("db", "api"):
+                eventually(lambda one=name: yard.engine_state(one) == "running", f"{name} runs again")
+                eventually(lambda one=name: guard(shop, one)["state"] == "well", f"{name} is well again")
+        assert yard.engine_state("cache") == "exited", "stopped by a person"
+        assert {guard(shop, name)["restarts"] for name in ("db", "api")} == {0}
+    finally:
+        yard.end()

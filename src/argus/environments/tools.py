@@ -20,6 +20,7 @@ from argus.environments.mocking.serving import Open
 from argus.environments.ports import Ports
 from argus.environments.testing.world import Host
 from argus.environments.waiting import Http
+from argus.host.engine.birth import Birth
 from argus.host.engine.resources import Dock
 from argus.store.interface import Store
 from argus.store.notes import Notes
@@ -96,5 +97,7 @@ class Tools:
     """The most memory a container of this machine used, by its id; None where that cannot be read."""
     clean: Callable[[str], str]
     """Takes secrets out of a text."""
+    birth: Callable[[Mapping[str, str]], Birth | None]
+    """When the engine began to which these variables lead; None where that cannot be known."""
     is_sound: Callable[[], bool]
     """Whether time passed as it should have, so that what timed out may be believed."""

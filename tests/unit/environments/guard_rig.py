@@ -23,6 +23,7 @@ from argus.environments.runs import Run, State
 from argus.environments.setting_up import SetUp
 from argus.environments.tools import Shell, Tools
 from argus.host.doors import Door
+from argus.host.engine.birth import Birth
 from argus.host.engine.guard import judge
 from argus.host.engine.guarded import GuardedDock
 from argus.host.engine.resources import Binding, HealthCheck, Making
@@ -57,6 +58,7 @@ class Rig:
         self.circuit = Circuit("docker:shop", self.clock.monotonic, judge)
         self.answers: Callable[[], int | ProbeFailed] = lambda: 200
         self.is_sound = True
+        self.birth: Birth | None = Birth("1-1", 0.0)
         self.run = Run("shop", "/shop", "run1", State.UP, 0.0, network="net")
         self._count = Counter[str]()
         self._life: asyncio.Task[None] | None = None
@@ -104,6 +106,7 @@ class Rig:
             new_id=self._new_id,
             show=lambda channel, type, data: None,
             engine=lambda shell: shell.environ,
+            birth=lambda environ: self.birth,
             memory_peak=lambda id: None,
             clean=lambda text: text,
             is_sound=lambda: self.is_sound,

@@ -11,6 +11,7 @@ from argus.environments.blueprint import HealthWish, Part, PortWish
 from argus.environments.guarding.model import State
 from argus.environments.runs import State as RunState
 from argus.environments.tools import Shell
+from argus.host.engine.birth import Birth
 from argus.host.engine.resources import Happening, HealthCheck
 from argus.host.seam import Failure, ProbeFailed
 from argus.testing import FakeEngine
@@ -327,6 +328,39 @@ def test_killed_together_with_its_engine_the_next_argus_brings_back_what_the_eng
         await asyncio.sleep(10.0)
         assert (rig.one().starts, rig.seen().state, rig.seen().restarts) == (2, State.WELL, 0)
         assert len(await rig.told("engine_back")) == 1
+
+    guarded(test)
+
+
+@pytest.mark.parametrize("how", ["ended", "killed"])
+def test_what_an_engine_ended_that_was_started_anew_while_nobody_looked_is_brought_back(how: str):
+    async def test(rig: Rig) -> None:
+        await rig.guard(db(), restarts=0)
+        await rig.kill()
+        one = rig.one()
+        rig.engine.told.clear()  # it is another one, and has forgotten
+        if how == "ended":
+            one.state, one.exit_code, one.finished = "exited", 0, rig.engine.now()
+        await asyncio.sleep(60.0)
+        rig.birth = Birth("2-2", rig.engine.now())
+        if how == "killed":  # then the next one ends it, as `docker stop` does
+            one.tells(one, "kill", {"signal": "15"})
+            one.end(143)
+            one.tells(one, "stop", {})
+        await asyncio.sleep(60.0)
+        await rig.start()
+        await asyncio.sleep(10.0)
+        assert (one.starts, rig.seen().state, rig.seen().restarts) == (2, State.WELL, 0)
+        # What a person stops later stays so, also for the next Argus.
+        await asyncio.sleep(60.0)
+        one.tells(one, "kill", {"signal": "15"})
+        one.end(143)
+        one.tells(one, "stop", {})
+        await asyncio.sleep(5.0)
+        await rig.kill()
+        await rig.start()
+        await asyncio.sleep(60.0)
+        assert (one.starts, rig.seen().state) == (2, State.LEFT)
 
     guarded(test)
 

@@ -48,6 +48,10 @@ class Seen:
     is_loop: bool
 
 
+_CLEARING = 30.0
+"""Seconds in which an engine that begins has ended what it found of the one before."""
+
+
 class Guardian:
     def __init__(self, tools: Tools, book: Book, tell: Callable[[str], Tell]) -> None:
         self._tools = tools
@@ -100,8 +104,11 @@ class Guardian:
         parts = tuple(one.part for one in done.raised.parts)
         settings = Settings(plan.restart, plan.restarts, plan.restart_delay, plan.restart_growth)
         clock = self._tools.clock
+        engine = self._tools.engine(shell)
+        born = self._tools.birth(engine)
         order = Order(
-            run.id, run.key, run.project, self._tools.engine(shell), settings, parts, clock.wall(), clock.boot_id
+            *(run.id, run.key, run.project, engine, settings, parts, clock.wall(), clock.boot_id),
+            born=born.who if born else "",
         )
         charges = {one.part.name: Charge(one.part.name, one.made.name, one.made.id) for one in done.raised.parts}
         await self.sync()
@@ -183,6 +190,8 @@ class Guardian:
             return await sentry.look(post, id, has_died)
 
         def fell(ward: Ward, made: Made) -> bool:
+            if post.renewed is not None and (made.finished or 0.0) <= post.renewed + _CLEARING:
+                return True  # while nobody looked; `docker stop` of a person was then not seen either
             return (rebooted and ward.signs.died is None) or sentry.fell(ward, made)
 
         post = Post(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from argus.core.circuit import Circuit
@@ -20,6 +20,7 @@ from argus.environments.guarding.turnstile import Turnstile
 from argus.environments.ports import Occupant, Wanted
 from argus.environments.tools import Tools
 from argus.environments.waiting import Waiter
+from argus.host.engine.birth import Birth
 from argus.host.engine.resources import Dock, Made
 from argus.store.intents import Intents
 from argus.store.records import Act, Append, Document, PutDocument, Write
@@ -45,6 +46,8 @@ class Order:
     parts: tuple[Part, ...]
     since: float
     boot: str
+    born: str = ""
+    """Who its engine was when it was last listened to; empty where that cannot be known."""
 
     def written(self) -> dict[str, Any]:
         return {
@@ -56,6 +59,7 @@ class Order:
             "parts": [_part(one) for one in self.parts],
             "since": self.since,
             "boot": self.boot,
+            "born": self.born,
         }
 
 
@@ -87,7 +91,7 @@ def read_order(data: Mapping[str, Any]) -> tuple[Order, list[Charge]]:
         for one in data["parts"]
     )
     said = {key: data[key] for key in ("run", "key", "project", "engine", "since", "boot")}
-    order = Order(**said, settings=Settings(**data["settings"]), parts=parts)
+    order = Order(**said, born=data.get("born", ""), settings=Settings(**data["settings"]), parts=parts)
     return order, [read(one) for one in data["charges"]]
 
 
@@ -110,6 +114,16 @@ class Post:
     turnstile: Turnstile = field(default_factory=Turnstile)
     wards: dict[str, Ward] = field(default_factory=dict)
     """By the part's name."""
+    renewed: float | None = None
+    """When its engine began, if that is another than the one that was last listened to."""
+
+    def meet(self, engine: Birth | None) -> None:
+        """It is listened to. On record with what is recorded next: where nothing fell there is nothing to know."""
+        if engine is None or engine.who == self.order.born:
+            return
+        if self.order.born:
+            self.renewed = engine.at
+        self.order = replace(self.order, born=engine.who)
 
     # On record.
 

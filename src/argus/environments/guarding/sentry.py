@@ -152,6 +152,7 @@ class Sentry:
         self._is_doubtful, self._tries = False, 0
         for post in self.posts.values():
             post.circuit.vouch()  # the next look is its probe
+            post.meet(post.tools.birth(post.order.engine))
         if self._outage is not None:
             self._back |= dict.fromkeys(self.posts, self._outage)
             self._outage, self._until = None, self._clock.wall()

@@ -1,0 +1,57 @@
+"""When the engine of this machine began: one that was started anew while nobody looked has ended its containers."""
+
+from __future__ import annotations
+
+import socket
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from argus.host import identity
+from argus.host.engine import where
+from argus.host.engine.seam import EngineUnavailable
+
+_SYSTEM = {"/var/run/docker.sock", "/run/docker.sock"}
+_NOTE = Path("/run/docker.pid")
+
+
+@dataclass(frozen=True, slots=True)
+class Birth:
+    who: str
+    """Another for each engine that is started, also with the number of the one before."""
+    at: float
+    """By the wall clock."""
+
+
+def birth(environ: Mapping[str, str]) -> Birth | None:
+    """None where that cannot be known: it is on another machine, or does not listen itself."""
+    try:
+        place = where.find(environ)
+        pid = _listener(place.path) if place.path else None
+        if pid == 1 and place.path in _SYSTEM:
+            pid = _noted()  # systemd listens for it
+        if not pid or pid == 1:
+            return None
+        who = identity.identify(pid)
+        return Birth(f"{pid}-{who.started}", psutil.Process(pid).create_time()) if who else None
+    except (EngineUnavailable, OSError, ValueError, psutil.Error):
+        return None
+
+
+def _listener(path: str) -> int | None:
+    """Who listens at a socket: the kernel remembers."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return None
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking:
+        asking.setblocking(False)
+        asking.connect(path)
+        said = asking.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    return int(struct.unpack("3i", said)[0])
+
+
+def _noted() -> int | None:
+    pid = int(_NOTE.read_text(encoding="ascii"))
+    return pid if psutil.Process(pid).name().startswith("dockerd") else None
