@@ -135,7 +135,15 @@ class Post:
         return PutDocument(Document(DOMAIN, self.order.key, data))
 
     def event(self, type: str, charge: Charge, data: Mapping[str, Any]) -> Append:
-        said = {"container": charge.container, "service": charge.service, "runId": self.order.run, **data}
+        said = {
+            "container": charge.container,
+            "service": charge.service,
+            "runId": self.order.run,
+            "projectPath": self.order.key.removeprefix(
+                f"{self.order.project}@"
+            ),  # whoever looks at one run sees its own
+            **data,
+        }
         return Append(Draft("resilience", type, self.order.project, said))
 
     def act(self, charge: Charge, intent: Mapping[str, Any]) -> Act:
