@@ -101,7 +101,7 @@ class Querying:
             if circuit := self._circuits.held(server):
                 circuit.check()
         clock = _Clock(query.timeout or self._settings.timeout)
-        misfit = await asyncio.to_thread(schemas.checker, query.schema) if query.schema is not None else None
+        misfit = await schemas.checker(query.schema) if query.schema is not None else None
         try:
             async with asyncio.timeout(clock.left) as patience, self._slots.one():
                 waited = clock.passed

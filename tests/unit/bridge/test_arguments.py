@@ -38,8 +38,12 @@ def test_what_is_wrong_is_named_by_its_field(schema: Any, arguments: dict[str, A
         {"$ref": "http://127.0.0.1:1/schema"},
         {"$ref": "#"},
         {"properties": {"a": {"pattern": "^(x+)+$", "type": "string"}}},
+        {
+            "properties": {"a": {"$ref": "#/$defs/d0"}},
+            "$defs": {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(30)} | {"d30": {}},
+        },
     ],
-    ids=["none", "elsewhere", "without an end", "a pattern that takes for ever"],
+    ids=["none", "elsewhere", "without an end", "a pattern that takes for ever", "more than can be done"],
 )
 def test_a_schema_that_cannot_be_trusted_is_left_to_its_server(schema: Any) -> None:
     assert wrong(schema, {"a": "x" * 60 + "!"}) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -127,12 +128,15 @@ def test_a_tool_that_was_not_allowed_is_not_its_servers_fault() -> None:
 
 
 def test_an_answer_in_the_form_that_was_asked_for_is_checked() -> None:
-    assert judged("schema_ok", misfit=schemas.checker(_SUM)).error is None
+    assert judged("schema_ok", misfit=asyncio.run(schemas.checker(_SUM))).error is None
     result = heard("schema_ok").result
     assert result is not None
     assert result.structured == {"sum": 5}
-    assert cause(judged("schema_ok", misfit=schemas.checker({"required": ["other"], "type": "object"}))) == "output"
-    one = judged("schema_bad", misfit=schemas.checker(_SUM))
+    assert (
+        cause(judged("schema_ok", misfit=asyncio.run(schemas.checker({"required": ["other"], "type": "object"}))))
+        == "output"
+    )
+    one = judged("schema_bad", misfit=asyncio.run(schemas.checker(_SUM)))
     assert (cause(one), one.charged) == ("output", {})
 
 
