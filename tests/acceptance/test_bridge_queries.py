@@ -137,7 +137,10 @@ def test_what_the_models_service_refuses_is_charged_to_no_server(desk: Desk) -> 
 
 
 def test_only_the_server_that_failed_is_charged(desk: Desk) -> None:
-    desk.up()
+    desk.up(slowAfter="5s")
+    hasty = {"prompt": ADD, "tools": ["mcp__peer__*"], "timeout": "1ms"}
+    assert desk.argus.rest("POST", "/api/ask", hasty).error["details"]["cause"] == "timeout"
+    assert desk.breaker()["failures"] == 0, "that was the caller's own haste"
     failed = desk.argus.rest(
         "POST",
         "/api/ask",

@@ -147,7 +147,7 @@ def test_an_open_breaker_outlives_argus_and_is_reset_by_hand(argus: Bridged) -> 
 
 
 def test_a_server_that_dies_or_hangs_is_started_anew_and_nothing_is_sent_twice(argus: Bridged) -> None:
-    argus.settle(failures=10)
+    argus.settle(failures=10, slowAfter="2s")
     argus.up()
     assert argus.call("add", {"a": 1, "b": 2}).status == 200
     died = argus.call("die").error
@@ -155,11 +155,14 @@ def test_a_server_that_dies_or_hangs_is_started_anew_and_nothing_is_sent_twice(a
     assert "hunter2" not in json.dumps(died)
     assert argus.call("add", {"a": 1, "b": 2}).status == 200
     (hanging,) = argus.children()
-    hung = argus.call("hang", timeout="1s").error
+    counted = argus.breaker()["failures"]
+    assert argus.call("hang", timeout="10ms").error["details"]["reason"] == "timeout"
+    assert (argus.breaker()["failures"], is_alive(hanging)) == (counted, True), "that was the caller's own haste"
+    hung = argus.call("hang", timeout="2s").error
     assert (hung["details"]["reason"], hung["details"]["mayHaveRun"]) == ("timeout", True)
     eventually(lambda: not is_alive(hanging), "the program that hung is ended")
     assert argus.call("add", {"a": 1, "b": 2}).status == 200
-    assert (argus.starts, argus.noted.count("call die"), argus.noted.count("call hang")) == (3, 1, 1)
+    assert (argus.starts, argus.noted.count("call die"), argus.noted.count("call hang")) == (3, 1, 2)
 
 
 def test_a_server_by_http_dies_comes_back_and_is_asked_again(argus: Bridged) -> None:
@@ -178,7 +181,7 @@ def test_a_server_by_http_dies_comes_back_and_is_asked_again(argus: Bridged) -> 
         assert argus.breaker()["failures"] == 0
         large = argus.call("bytes", {"n": 50_000_000}).error
         assert (large["code"], large["details"]["reason"]) == ("MCP_FAILED", "answer_too_large")
-        assert argus.call("hang", timeout="1s").error["details"]["reason"] == "timeout"
+        assert argus.call("hang", timeout="2s").error["details"]["reason"] == "timeout"
         assert argus.call("add", {"a": 1, "b": 2}).status == 200
     finally:
         peer.end()

@@ -56,12 +56,14 @@ class Calling:
         *,
         timeout: float,
         slow_after: float,
+        patience: float = 0.0,
     ) -> Called:
+        """`patience`: a limit below that is the caller's own affair: the call is taken back, and nothing is counted."""
         began = self._now()
         entered = circuit.enter()
         verdict, heard = Verdict.NOTHING, None
         try:
-            reply = await self._answered(server, reach, tool, arguments, timeout)
+            reply = await self._answered(server, reach, tool, arguments, timeout, timeout >= patience)
             verdict, seconds = Verdict.ANSWERED, self._now() - began
             if seconds > slow_after:
                 why = f"answered after {seconds:.1f} s, which is slow"
@@ -73,11 +75,15 @@ class Calling:
         finally:
             circuit.leave(entered, heard, verdict)
 
-    async def tools(self, server: str, reach: Reach, circuit: Circuit, *, timeout: float) -> list[Tool]:
+    async def tools(
+        self, server: str, reach: Reach, circuit: Circuit, *, timeout: float, patience: float = 0.0
+    ) -> list[Tool]:
+        is_patient = timeout >= patience
         entered = circuit.enter()
         verdict, heard = Verdict.NOTHING, None
         try:
-            async with self._told(server, None, timeout), self._pool.borrowed(reach, _until(timeout)) as held:
+            borrowed = self._pool.borrowed(reach, _until(timeout), is_patient=is_patient)
+            async with self._told(server, None, timeout, is_patient), borrowed as held:
                 found = list((await held.known_tools(anew=True)).values())
             verdict = Verdict.ANSWERED
             return found
@@ -88,10 +94,10 @@ class Calling:
             circuit.leave(entered, heard, verdict)
 
     async def _answered(
-        self, server: str, reach: Reach, tool: str, arguments: Mapping[str, Any], timeout: float
+        self, server: str, reach: Reach, tool: str, arguments: Mapping[str, Any], timeout: float, is_patient: bool
     ) -> Reply:
         until = _until(timeout)
-        async with self._told(server, tool, timeout) as sent:
+        async with self._told(server, tool, timeout, is_patient) as sent:
             try:
                 return await self._once(server, reach, tool, arguments, sent, until)
             except Forgotten:
@@ -102,7 +108,7 @@ class Calling:
         self, server: str, reach: Reach, tool: str, arguments: Mapping[str, Any], sent: _Sent, until: float
     ) -> Reply:
         sent.held, sent.is_sent = None, False
-        async with self._pool.borrowed(reach, until) as held:
+        async with self._pool.borrowed(reach, until, is_patient=sent.is_patient) as held:
             sent.held = held
             known = await held.known_tools()
             if tool not in known:
@@ -117,9 +123,9 @@ class Calling:
             return await held.session.call(tool, arguments)
 
     @contextlib.asynccontextmanager
-    async def _told(self, server: str, tool: str | None, timeout: float) -> AsyncIterator[_Sent]:
+    async def _told(self, server: str, tool: str | None, timeout: float, is_patient: bool) -> AsyncIterator[_Sent]:
         """What goes wrong in there as an error for the caller, with what it says about the server."""
-        sent = _Sent()
+        sent = _Sent(is_patient)
 
         def failed(reason: str, why: str, verdict: Verdict, said: str = "", **more: Any) -> Failed:
             about = {"tool": tool, "mayHaveRun": sent.is_sent if tool else None, "said": self._clean(said)[-_CUT:]}
@@ -130,7 +136,8 @@ class Calling:
         except TimeoutError:
             why = f"no answer within {timeout:g} s"
             said = sent.held.session.said if sent.held else ""
-            raise failed("timeout", why, Verdict.FAILED, said, timeoutSeconds=timeout) from None
+            verdict = Verdict.FAILED if is_patient else Verdict.NOTHING
+            raise failed("timeout", why, verdict, said, timeoutSeconds=timeout) from None
         except Unreachable as error:
             verdict = Verdict.NOTHING if isinstance(error, Closed) else Verdict.FAILED
             raise failed(error.reason, f"{error}{_last_line(error.said)}", verdict, error.said) from None
@@ -145,6 +152,7 @@ class Calling:
 
 @dataclass(slots=True)
 class _Sent:
+    is_patient: bool
     held: Held | None = None
     is_sent: bool = False
     """Whether the tool may have done something."""

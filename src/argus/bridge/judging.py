@@ -66,6 +66,8 @@ class End:
     exit_code: int | None
     timeout: float
     said: str = ""
+    is_patient: bool = True
+    """Whether the deadline was one that says anything about a server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,8 @@ def judge(heard: Heard, end: End, named: Sequence[str], misfit: Callable[[Any], 
     if result is None:
         why, cause = _silence(heard, end)
         error = failure(cause, why, said=end.said[-_SAID:], strangeLines=heard.strange)
-        return judged(error, dict.fromkeys(named, why))
+        is_known = end.exit_code is not None or end.is_patient
+        return judged(error, dict.fromkeys(named, why) if is_known else known)
     if result.kind == "error_max_turns":
         message = f"no answer after {result.turns} turns: {'; '.join(result.errors) or 'there were no more'}"
         return judged(failure(Cause.TURNS, message, turns=result.turns))
@@ -130,7 +133,8 @@ def _standing(heard: Heard, end: End, name: str) -> Standing:
     if name in heard.failed:
         return Standing(name, State.FAILED, heard.failed[name])
     if end.exit_code is None and name in heard.waiting.values():
-        return Standing(name, State.FAILED, f"it did not answer a call within {end.timeout:g} s")
+        state = State.FAILED if end.is_patient else State.UNKNOWN
+        return Standing(name, state, f"it did not answer a call within {end.timeout:g} s")
     if name in heard.answered:
         return Standing(name, State.ANSWERED)
     if heard.servers is None:

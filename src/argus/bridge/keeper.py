@@ -79,6 +79,7 @@ class Bridge:
                 arguments,
                 timeout=timeout or limits.timeout,
                 slow_after=limits.slow_after,
+                patience=limits.patience,
             )
         finally:
             self._under_way -= 1
@@ -109,7 +110,10 @@ class Bridge:
         reach, circuit = self._reach(definition, whence), self._parts.circuits.of(server)
         self._under_way += 1
         try:
-            return await self._parts.calling.tools(server, reach, circuit, timeout=timeout or self._settings.timeout)
+            limits = self._settings
+            return await self._parts.calling.tools(
+                server, reach, circuit, timeout=timeout or limits.timeout, patience=limits.patience
+            )
         finally:
             self._under_way -= 1
 

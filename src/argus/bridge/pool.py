@@ -64,9 +64,9 @@ class Pool:
         return not (self._held or self._starting)
 
     @contextlib.asynccontextmanager
-    async def borrowed(self, reach: Reach, until: float) -> AsyncIterator[Held]:
+    async def borrowed(self, reach: Reach, until: float, *, is_patient: bool = True) -> AsyncIterator[Held]:
         """Until that moment of the loop's clock: then it is TimeoutError, and the session of no use any more, as it is
-        when it cannot be reached. Raises Unreachable and Full."""
+        when it cannot be reached. Raises Unreachable and Full. Who is not patient proves nothing by going away."""
         async with asyncio.timeout_at(until):
             held = await self._take(reach)
         held.users += 1
@@ -74,7 +74,8 @@ class Pool:
             async with asyncio.timeout_at(until):
                 yield held
         except (TimeoutError, Unreachable) as error:
-            if not isinstance(error, Closed):
+            is_given_up = isinstance(error, TimeoutError) and not is_patient
+            if not (is_given_up or isinstance(error, Closed)):
                 self._retire(reach, held, at_once=reach.is_program)
             raise
         finally:

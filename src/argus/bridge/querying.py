@@ -183,7 +183,7 @@ class Querying:
             return End(code, clock.timeout, program.said)
         except TimeoutError:
             # Answered in the last moment, and slow to leave: that is an answer.
-            return End(None, clock.timeout, program.said)
+            return End(None, clock.timeout, program.said, clock.timeout >= self._settings.patience)
         finally:
             program.end()
 

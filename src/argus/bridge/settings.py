@@ -51,10 +51,18 @@ class Bridge(Section):
     max_concurrent: int = Field(default=2, ge=1, le=16, description="Queries through a model at once, in all.")
     timeout: PositiveDuration = lasting("60s", "How long a query or a call may take, unless its caller says else.")
     slow_after: PositiveDuration = lasting(
-        "30s", "A call that takes longer counts as a failure of its server, although its answer is passed on."
+        "30s",
+        "A call that takes longer counts as a failure of its server, although its answer is passed on. A caller's own "
+        "time limit below it counts as nothing.",
     )
     failures: int = Field(default=3, ge=1, le=100, description="Consecutive failures after which a server rests.")
     reset_after: PositiveDuration = lasting("5m", "How long it rests, until one call is let through to see.")
+
+    @property
+    def patience(self) -> float:
+        """Seconds: who gives a server less time proves nothing about it by going away."""
+        return min(self.slow_after, self.timeout)
+
     program: str = Field(default="claude", min_length=1, description="The program that queries are asked with.")
     servers: dict[Annotated[str, AfterValidator(_name)], McpServer] = Field(
         default={}, description="MCP servers for every caller, besides those of `.mcp.json` files."

@@ -211,6 +211,8 @@ class _Program(_Session):
             self._program.end()
 
     async def _ended(self, error: Exception | None) -> Unreachable:
+        # What was strange about it while it lived says more than how it ended when we had done with it.
+        is_strange = error is not None and not isinstance(error, MCPError) and not self._program.ended.done()
         if not self._at_once:
             self._program.close_input()
             await asyncio.wait({self._program.ended}, timeout=_GRACE)
@@ -219,16 +221,16 @@ class _Program(_Session):
         how = "" if status is None else f"signal {-status}" if status < 0 else f"exit status {status}"
         if self._junk and not self._greeted.done():
             return NotMcp(f"what its program says is no MCP: {self._junk!r}", said=self.said)
-        if isinstance(error, MCPError) and error.code != types.CONNECTION_CLOSED:
+        if is_strange or (isinstance(error, MCPError) and not _is_cut(error)):
             return NotMcp(f"it did not greet: {_short(error)}", said=self.said)
         if how:
             return Died(f"its program ended ({how})", said=self.said)
-        if error is not None and not isinstance(error, MCPError):
-            return NotMcp(f"{type(error).__name__}: {_short(error)}", said=self.said)
         return Died("its program closed its output", said=self.said)
 
     def _meant(self, error: MCPError) -> Exception | None:
-        return TooLarge(error.message) if error.code == ANSWER_TOO_LARGE else super()._meant(error)
+        if error.code == ANSWER_TOO_LARGE:
+            return TooLarge(error.message)
+        return None if _is_cut(error) else Refused(error.code, error.message)
 
 
 class _Remote(_Session):
@@ -275,5 +277,13 @@ def _first(error: BaseException) -> Exception:
     return error if isinstance(error, Exception) else Unreachable("it was ended")
 
 
-def _short(error: BaseException) -> str:
+def _is_cut(error: MCPError) -> bool:
+    """The SDK's own word for pipes that are gone. Servers use its number for whatever they like."""
+    return bool(error.code == types.CONNECTION_CLOSED and error.message == "Connection closed")
+
+
+def _short(error: BaseException | None) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False, include_input=False)[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"[:_CUT]
     return " ".join(str(error).split())[:_CUT] or type(error).__name__

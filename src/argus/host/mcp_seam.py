@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-LARGEST = 16 * 1024 * 1024
+LARGEST = 4 * 1024 * 1024
 """Bytes of one answer. What is larger is passed over, and said."""
 
 

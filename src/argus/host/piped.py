@@ -16,7 +16,7 @@ from argus.host import programs
 from argus.host.children import Child, Children
 from argus.host.leftovers import MARK, Leftovers
 
-MOST = 16 * 1024 * 1024
+MOST = 4 * 1024 * 1024
 """Bytes of one line. What is longer is passed over, and said."""
 _PIECE = 64 * 1024
 _SAID = 4096

@@ -99,6 +99,12 @@ def test_a_call_that_is_not_answered_by_the_deadline_is_its_servers() -> None:
     assert judged("hang", code=None).charged == {"things": "it did not answer a call within 60 s"}
 
 
+def test_a_caller_who_gives_nobody_time_charges_nobody() -> None:
+    for name, lines in (("hang", None), ("ok", 0)):
+        one = judge(heard(name, lines), End(None, 0.1, is_patient=False), ("things",))
+        assert (cause(one), one.charged) == ("timeout", {})
+
+
 def test_a_server_that_nobody_has_heard_of_is_not_charged() -> None:
     one = judged("ok", "github")
     assert cause(one) == "NOT_FOUND"
