@@ -204,11 +204,14 @@ def test_agents_ask_by_mcp_and_bad_questions_are_answered_with_what_to_do(desk: 
         ({"tools": ["mcp__peer__add"], "schema": schema}, "INVALID_REQUEST", "not a JSON schema"),
         ({"tools": ["mcp__peer__add"], "maxTurns": 0}, "INVALID_REQUEST", "maxTurns"),
         ({"tools": ["mcp__nobody__add"]}, "NOT_FOUND", "nobody"),
+        ({"tools": ["mcp__made-up__x"], "timeout": "1ms"}, "MCP_FAILED", "no answer within"),
     ):
         refused = desk.argus.rest("POST", "/api/ask", {"prompt": "x", **arguments})
         assert refused.error["code"] == code, refused
         assert words in refused.error["message"]
     assert desk.ask(ADD, "--schema", "{").code == 2
+    known = [one["name"] for one in desk.argus.get("/api/breakers")["breakers"]]
+    assert [one for one in known if one.startswith("mcp:")] == ["mcp:peer"], "none for what is not there"
 
 
 def _asking(desk: Desk) -> list[psutil.Process]:

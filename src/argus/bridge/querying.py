@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -134,18 +134,21 @@ class Querying:
             if one.problem:
                 raise ArgusError(Code.CONFIG_INVALID, f"{one.source}: {one.name}: {one.problem}", file=one.source)
         heard, judged = Heard(), None
-        entered = self._enter(servers)
+        # A breaker is held for what is known to be there. Of the others it is known once the program has said so.
+        entered = self._enter([one for one in servers if one in definitions or self._circuits.held(one)])
         try:
             end = await self._run(query, definitions, servers, clock, heard)
             judged = judge(heard, end, servers, misfit)
             return heard, judged
         finally:
+            if judged is not None:
+                entered |= self._enter([one for one in heard.servers or () if one in servers and one not in entered])
             for server, leave in entered.items():
                 verdict = judged.verdict(server) if judged else Verdict.NOTHING
                 why = failure(Cause.SERVER, judged.charged[server]) if judged and verdict is Verdict.FAILED else None
                 self._circuits.of(server).leave(leave, why, verdict)
 
-    def _enter(self, servers: tuple[str, ...]) -> dict[str, Pass]:
+    def _enter(self, servers: Sequence[str]) -> dict[str, Pass]:
         """All of them, or none: a probe's place is given back where another refuses."""
         entered: dict[str, Pass] = {}
         try:
