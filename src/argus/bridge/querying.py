@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -142,7 +143,9 @@ class Querying:
             return heard, judged
         finally:
             if judged is not None:
-                entered |= self._enter([one for one in heard.servers or () if one in servers and one not in entered])
+                new = [one for one in heard.servers or () if one in servers and one not in entered]
+                with contextlib.suppress(ArgusError):  # others have found out meanwhile that it fails
+                    entered |= self._enter(new)
             for server, leave in entered.items():
                 verdict = judged.verdict(server) if judged else Verdict.NOTHING
                 why = failure(Cause.SERVER, judged.charged[server]) if judged and verdict is Verdict.FAILED else None
