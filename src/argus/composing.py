@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import secrets
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from argus.breakers import Breakers
@@ -33,6 +31,7 @@ from argus.host.engine import guard, where
 from argus.host.engine.birth import birth
 from argus.host.engine.seam import EngineUnavailable
 from argus.host.machine import MachineHost
+from argus.host.readers import Readers
 from argus.live import Live
 from argus.startup import Ground
 from argus.store.lock import is_held
@@ -118,15 +117,14 @@ class Reader:
 
     def __init__(self, ground: Ground) -> None:
         self._ground = ground
-        self._threads = ThreadPoolExecutor(2, thread_name_prefix="e2e")
+        self._readers = Readers("e2e")
         self._chances: dict[tuple[str, str | None], tuple[float, str]] = {}
         """Of each environment, what `{{timestamp}}` and `{{uuid}}` mean: the same for build, setup and status, or a
         name with one of them would be another each time."""
 
     async def load(self, asked: Asked) -> Loaded:
-        reading = asyncio.get_running_loop().run_in_executor(self._threads, self._read, asked)
         try:
-            found = await asyncio.wait_for(asyncio.shield(reading), _READ)
+            found = await self._readers.run(asked.project_path, lambda: self._read(asked), timeout=_READ)
         except TimeoutError:
             message = f"{asked.project_path} could not be read within {_READ:g} s"
             raise ArgusError(Code.CONFIG_NOT_FOUND, message, projectPath=asked.project_path) from None

@@ -7,12 +7,10 @@ next to argus.yaml. A bad file is said and passed over; it never keeps the other
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +18,7 @@ from argus.bridge.definition import Definition
 from argus.bridge.expanding import Missing, expanded
 from argus.bridge.settings import Bridge, McpServer, is_name
 from argus.core.redact import is_named_like_one
+from argus.host.readers import Readers, contents
 
 FILE = ".mcp.json"
 _LARGEST = 1024 * 1024
@@ -44,7 +43,7 @@ class Definitions:
         self._own = environ
         """Ours, which the servers for everybody are given."""
         self._learn = learn
-        self._threads = ThreadPoolExecutor(2, thread_name_prefix="mcp-files")
+        self._readers = Readers("mcp-files")
         self._read: dict[str, tuple[tuple[int, ...], Any]] = {}
         """What stood in a file, while it is the same."""
         self._learnt: set[str] = set()
@@ -63,9 +62,8 @@ class Definitions:
 
     async def find(self, folder: str, environ: Mapping[str, str], within: str | None = None) -> Found:
         """`within`: no file above this folder is read, for who may not leave its own project."""
-        looking = asyncio.get_running_loop().run_in_executor(self._threads, self._look, folder, environ, within)
         try:
-            found = await asyncio.wait_for(asyncio.shield(looking), _READ)
+            found = await self._readers.run(folder, lambda: self._look(folder, environ, within), timeout=_READ)
         except TimeoutError:
             notice = f"the {FILE} files of {folder} could not be read within {_READ:g} s"
             return Found(dict(self._for_all), (notice,))
@@ -74,7 +72,7 @@ class Definitions:
         return found
 
     def close(self) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._readers.close()
 
     def _look(self, folder: str, environ: Mapping[str, str], within: str | None) -> Found:
         servers: dict[str, Definition] = {}
@@ -172,10 +170,7 @@ def _is_foreign(path: str, folder: str) -> bool:
 
 def _servers(path: str) -> dict[str, Any] | str:
     """What is wrong with it, in words, where something is."""
-    if not os.path.isfile(path):
-        return "it is no file"
-    with open(path, "rb") as opened:
-        text = opened.read(_LARGEST + 1)
+    text = contents(path, _LARGEST)
     if len(text) > _LARGEST:
         return f"it is larger than {_LARGEST // 1024} KiB"
     try:

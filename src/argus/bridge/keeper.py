@@ -183,6 +183,8 @@ def _named(found: Found, server: str) -> Definition:
     if definition is None:
         known = sorted(found.servers)[:_NAMED]
         message = f"there is no MCP server {server[:100]!r} for this folder; there is: {listed(found.servers)}"
+        if found.notices:
+            message = f"{message} ({found.notices[0]})"
         raise ArgusError(Code.NOT_FOUND, message, known=known, notices=list(found.notices))
     return definition
 

@@ -77,7 +77,7 @@ def test_a_junit_file_is_written_whole_and_may_be_read_by_others(tmp_path: Path)
     path.write_text("old")
     junit_file.check(str(path))
     junit_file.write(str(path), answer())
-    assert ElementTree.parse(path).getroot().attrib["tests"] == "4"
+    assert ElementTree.parse(path).getroot().attrib["tests"] == "5"
     assert [one.name for one in tmp_path.iterdir()] == ["results.xml"]
     assert path.stat().st_mode & 0o444 == 0o444
 
