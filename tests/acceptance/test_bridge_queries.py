@@ -214,6 +214,27 @@ def test_agents_ask_by_mcp_and_bad_questions_are_answered_with_what_to_do(desk: 
     assert [one for one in known if one.startswith("mcp:")] == ["mcp:peer"], "none for what is not there"
 
 
+def test_a_question_is_only_text_and_no_session_of_the_folder_it_is_asked_in(desk: Desk) -> None:
+    folder = desk.argus.folder
+    (folder / "secret").write_text("the-secret-of-another")
+    (folder / "CLAUDE.md").write_text("the-memory-of-the-project")
+    (folder / ".claude").mkdir()
+    ran = folder / "ran"
+    (folder / ".claude" / "settings.json").write_text(json.dumps({"apiKeyHelper": f"touch {ran}; echo key"}))
+    desk.up()
+    asked = desk.ask(f"/cost of @{folder / 'secret'} and @secret?")
+    assert (asked.code, asked.json["text"]) == (0, "nothing was wanted"), asked
+    (said,) = desk.model.asked
+    shown = "\n".join(said.prompts)
+    assert "/cost of @" in shown
+    assert "the-secret-of-another" not in shown
+    assert "the-memory-of-the-project" not in shown
+    desk.argus.env.pop("ANTHROPIC_API_KEY")
+    refused = desk.ask(ADD)
+    assert refused.error["details"]["cause"] == "model", "nobody is logged in"
+    assert (not ran.exists(), desk.breaker()["failures"]) == (True, 0)
+
+
 def _asking(desk: Desk) -> list[psutil.Process]:
     """The programs that are asked with just now."""
     return [

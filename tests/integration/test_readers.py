@@ -41,5 +41,5 @@ def test_only_what_is_a_file_is_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     assert contents(str(tmp_path / "file"), 10) == b"x" * 11
     for path in (tmp_path / "fifo", tmp_path, tmp_path / "none"):
-        with pytest.raises(OSError):  # noqa: PT011 - several of them
+        with pytest.raises(OSError):
             contents(str(path), 10)

@@ -101,7 +101,10 @@ class Calling:
             try:
                 return await self._once(server, reach, tool, arguments, sent, until)
             except Forgotten:
-                # It has not done it, and says so: a server that was started again knows no sessions.
+                # A server that was started again knows no sessions, and has not done it. One that forgets a session
+                # which it has just begun may have.
+                if sent.is_new:
+                    raise
                 return await self._once(server, reach, tool, arguments, sent, until)
 
     async def _once(
@@ -109,7 +112,7 @@ class Calling:
     ) -> Reply:
         sent.held, sent.is_sent = None, False
         async with self._pool.borrowed(reach, until, is_patient=sent.is_patient) as held:
-            sent.held = held
+            sent.held, sent.is_new = held, not held.served
             known = await held.known_tools()
             if tool not in known:
                 known = await held.known_tools(anew=True)
@@ -120,7 +123,9 @@ class Calling:
                 message = f"{wrong[0]['field']}: {wrong[0]['message']}"
                 raise ArgusError(Code.INVALID_REQUEST, message, server=server, tool=tool, errors=wrong)
             sent.is_sent = True
-            return await held.session.call(tool, arguments)
+            reply = await held.session.call(tool, arguments)
+            held.served = True
+            return reply
 
     @contextlib.asynccontextmanager
     async def _told(self, server: str, tool: str | None, timeout: float, is_patient: bool) -> AsyncIterator[_Sent]:
@@ -156,6 +161,8 @@ class _Sent:
     held: Held | None = None
     is_sent: bool = False
     """Whether the tool may have done something."""
+    is_new: bool = True
+    """Nothing was ever answered over this session."""
 
 
 def _no_such_tool(server: str, tool: str, known: Mapping[str, Tool]) -> ArgusError:

@@ -67,7 +67,7 @@ class End:
     timeout: float
     said: str = ""
     is_patient: bool = True
-    """Whether the deadline was one that says anything about a server."""
+    """Whether it had the time in which a server has to answer: else only what it said of one counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,8 @@ def failure(cause: Cause, message: str, **details: Any) -> ArgusError:
 def judge(heard: Heard, end: End, named: Sequence[str], misfit: Callable[[Any], str] | None = None) -> Judged:
     """`misfit`: why a structured answer is not what was asked for, if one was; empty if it is."""
     standings = tuple(_standing(heard, end, name) for name in named)
-    known = {one.name: one.reason for one in standings if one.state is State.FAILED}
+    failed = {one.name: one.reason for one in standings if one.state is State.FAILED}
+    known = failed if end.is_patient else {name: why for name, why in failed.items() if name in heard.failed}
     absent = [one.name for one in standings if one.state is State.ABSENT]
     usable = [one for one in standings if one.state in _WELL]
     result = heard.result
@@ -106,8 +107,8 @@ def judge(heard: Heard, end: End, named: Sequence[str], misfit: Callable[[Any], 
 
     if heard.refusal is not None and (result is None or not result.ok):
         return judged(_refused(heard.refusal))
-    if known and (result is None or not usable):
-        return judged(_server_failed(known, result.text if result else ""))
+    if failed and (result is None or not usable):
+        return judged(_server_failed(failed, result.text if result else ""))
     if result is None:
         why, cause = _silence(heard, end)
         error = failure(cause, why, said=end.said[-_SAID:], strangeLines=heard.strange)

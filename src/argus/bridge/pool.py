@@ -37,6 +37,8 @@ class Held:
     """How often its tools had changed when they were listed; -1: they were not yet."""
     checks: Checks = field(default_factory=Checks)
     users: int = 0
+    served: bool = False
+    """Whether it has answered a call."""
     free_since: float = 0.0
     is_retired: bool = False
     is_closing: bool = False

@@ -26,8 +26,8 @@ from argus.host.piped import PAPER, CannotStart, Piped, Pipes, TooLong
 MOST_SAID = 1024 * 1024
 _OF_ANOTHER = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", NONCE, "TMUX", "TMUX_PANE")
 """Of the environment: what says whose child somebody is. The program must not take itself for a part of another."""
-_NO_HOOKS = json.dumps({"disableAllHooks": True})
-"""A question is no session of the project it is asked in."""
+_SETTINGS = json.dumps({"disableAllHooks": True, "permissions": {"deny": ["Read"]}})
+"""A question is no session of the project it is asked in; and `@FILE` in it would be read before any tool is asked."""
 _START = 30.0
 """Seconds that its servers have to answer when it begins, at most; and half of what there is."""
 _REST = 1.0
@@ -172,6 +172,8 @@ class Querying:
         heard: Heard,
     ) -> End:
         folder, environ = query.whence.folder, query.whence.environ
+        # A limit that is the caller's own, or that waiting for a place has eaten, says nothing about a server.
+        is_patient = clock.left >= self._settings.patience
         given = {"mcpServers": {name: one.as_others_write_it(folder) for name, one in definitions.items()}}
         try:
             program = self._pipes.start(
@@ -186,10 +188,10 @@ class Querying:
             async with asyncio.timeout(clock.left):
                 await self._listen(program, query.prompt, heard)
                 code = await asyncio.shield(program.ended)
-            return End(code, clock.timeout, program.said)
+            return End(code, clock.timeout, program.said, is_patient)
         except TimeoutError:
             # Answered in the last moment, and slow to leave: that is an answer.
-            return End(None, clock.timeout, program.said, clock.timeout >= self._settings.patience)
+            return End(None, clock.timeout, program.said, is_patient)
         finally:
             program.end()
 
@@ -219,7 +221,9 @@ async def _read(program: Piped, heard: Heard) -> None:
 
 async def _write(program: Piped, prompt: str) -> None:
     try:
-        await program.write(prompt.encode("utf-8", "replace"))
+        # What begins with a slash would be a command of the program's own.
+        text = f"\n{prompt}" if prompt.lstrip().startswith("/") else prompt
+        await program.write(text.encode("utf-8", "replace"))
     except OSError:
         return  # it has ended; why is seen elsewhere
     finally:
@@ -236,7 +240,9 @@ def command(program: str, query: Query, *, is_whole: bool) -> list[str]:
     return [
         *(program, "-p", "--output-format", "stream-json", "--verbose", "--no-session-persistence"),
         *("--model", query.model, "--max-turns", str(query.max_turns), "--permission-mode", "default"),
-        *("--settings", _NO_HOOKS, "--tools", "", "--mcp-config", PAPER, *only, *schema),
+        # Not the project's own settings: a folder that somebody else wrote could have commands run by them.
+        *("--settings", _SETTINGS, "--setting-sources", "user", "--disable-slash-commands", "--tools", ""),
+        *("--mcp-config", PAPER, *only, *schema),
         # The last: it takes all the words that follow.
         *("--allowedTools", *query.tools),
     ]

@@ -103,6 +103,9 @@ def test_a_caller_who_gives_nobody_time_charges_nobody() -> None:
     for name, lines in (("hang", None), ("ok", 0)):
         one = judge(heard(name, lines), End(None, 0.1, is_patient=False), ("things",))
         assert (cause(one), one.charged) == ("timeout", {})
+    one = judge(heard("dead"), End(0, 0.1, is_patient=False), ("dead",))
+    assert (cause(one), one.charged) == ("server", {}), "it may only have been slow to begin"
+    assert judge(heard("die"), End(0, 0.1, is_patient=False), ("things",)).charged == {"things": "Connection closed"}
 
 
 def test_a_server_that_nobody_has_heard_of_is_not_charged() -> None:
