@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 
-from tests.acceptance.harness import DEADLINE, Argus, Reply, free_port, whole
+from tests.acceptance.harness import DEADLINE, Argus, Reply, WebServer, eventually, free_port, whole
 from tests.faults import Injection
 
 _MEBIBYTE = 1024 * 1024
@@ -273,3 +273,36 @@ def test_the_description_names_every_operation(running: Argus) -> None:
     for path in ("/api/state", "/api/services/{name}/restart", "/api/autonomy", "/api/incidents/{id}"):
         assert path in document["paths"]
     assert running.rest("GET", "/docs").status == 200
+
+
+def test_a_services_checks_over_time_are_told_by_the_hour_by_the_day_and_singly(argus: Argus, web: WebServer) -> None:
+    argus.configure([web.service()])
+    argus.up()
+    argus.wait_until("web", "up")
+    (one,) = argus.get("/api/history?services=web")["services"]
+    assert one["name"] == "web"
+    assert one["checks"][-1]["state"] == "up"
+    assert one["checks"][-1]["latencyMs"] > 0
+    for bars in (one["hours"], one["days"]):
+        assert bars[-1]["uptime"] == 1
+        assert bars[-1]["checks"] >= len(one["checks"]) - 1
+        assert 0 < bars[-1]["latencyMs"] <= bars[-1]["slowestMs"]
+    unknown = argus.rest("GET", "/api/history?services=web,nobody")
+    assert (unknown.status, unknown.error["code"]) == (404, "SERVICE_NOT_FOUND")
+    many = argus.rest("GET", "/api/history?services=" + ",".join(f"s{n}" for n in range(51)))
+    assert (many.status, many.error["code"]) == (400, "INVALID_REQUEST")
+
+
+def test_how_a_context_grew_is_told(argus: Argus) -> None:
+    argus.configure()
+    argus.up()
+    reply = argus.rest("POST", "/api/sessions", {"project": "shop", "session_type": "sdk"})
+    assert reply.status == 201, reply
+    for used in (10_000, 20_000):
+        argus.rest("POST", "/api/sessions/shop/context", {"used": used, "total": 100_000})
+    found = eventually(
+        lambda: (said := argus.get("/api/sessions/shop/growth"))["samples"] and said, "a reading is taken"
+    )
+    assert found["samples"][-1]["used"] in (10_000, 20_000)
+    assert (found["total"], found["handoff_at"]) == (100_000, 85_000)
+    assert argus.rest("GET", "/api/sessions/nobody/growth").status == 404

@@ -385,6 +385,15 @@ async def test_sums_are_of_one_domain_and_span_and_from_the_first_bucket_to_the_
     assert await store.tallied("nobody", 3600, 0, 10800) == {}
 
 
+async def test_single_buckets_are_read_by_their_starts_and_subjects(store: Store):
+    hours = (0, 3600, 7200)
+    await store.commit(AddTallies(tuple(tally(start, name, up=1) for start in hours for name in ("api", "web", "db"))))
+    await store.commit(AddTallies((tally(0, span=86400, up=9), tally(0, domain="agents", up=9))))
+    found = await store.buckets("services", 3600, [0, 7200, 99], ["api", "db", "nobody"])
+    assert sorted((one.start, one.subject) for one in found) == [(0, "api"), (0, "db"), (7200, "api"), (7200, "db")]
+    assert {one.counts for one in found} == {Counts(up=1)}
+
+
 async def test_any_name_has_its_tally(store: Store):
     await store.commit(AddTallies((tally(0, "ü\x00 '\ud800", up=1),)))
     (found,) = (await store.tallied("services", 3600, 0, 0)).values()

@@ -22,8 +22,7 @@ from argus.ops.caller import Caller
 BODY_LIMIT = 1024 * 1024
 COOKIE = "argus_session"
 _LOGIN_SECONDS = 300.0
-_SESSION_SECONDS = 30 * 86400.0
-_SESSIONS = 100
+SESSION_SECONDS = 30 * 86400
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _OPEN = frozenset({"/healthz", "/", "/login", "/app.js", "/style.css", "/favicon.svg"})
 _LONGEST_HOST = 300
@@ -43,7 +42,6 @@ class Keys:
     clock: Clock
     tokens: Tokens = field(init=False)
     _links: dict[str, float] = field(default_factory=dict)
-    _sessions: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.tokens = Tokens(self.token)
@@ -60,11 +58,7 @@ class Keys:
         until = self._links.pop(code, 0.0)
         if until <= self.clock.monotonic():
             return None
-        while len(self._sessions) >= _SESSIONS:
-            self._sessions.pop(next(iter(self._sessions)))
-        session = secrets.token_urlsafe(32)
-        self._sessions[session] = self.clock.monotonic() + _SESSION_SECONDS
-        return session
+        return self.tokens.make_session(self.clock.wall() + SESSION_SECONDS)
 
     def who(self, headers: Mapping[str, str]) -> Caller | None:
         scheme, _, given = headers.get("authorization", "").partition(" ")
@@ -74,7 +68,7 @@ class Keys:
                 return _CLI if headers.get("user-agent") == "argus-cli" else _TOKEN
             return self.tokens.read(given)
         session = cookie_parser(headers.get("cookie", "")).get(COOKIE)
-        if session and self._sessions.get(session, 0.0) > self.clock.monotonic():
+        if session and self.tokens.is_session(session, self.clock.wall()):
             return _PAGE
         return None
 

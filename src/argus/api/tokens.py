@@ -11,10 +11,13 @@ import binascii
 import hashlib
 import hmac
 import json
+import secrets
 
 from argus.ops.caller import Caller, Role
 
 _MARK = "argus"
+_SESSION = "page."
+"""Before what is proven, so that no token can be taken for a session of the page: claims of tokens hold no dot."""
 _LONGEST = 4096
 _KEPT = 4096
 """More than there are agents at work: a proof costs more than the rest of a heartbeat's way through the door."""
@@ -40,6 +43,17 @@ class Tokens:
                 self._known.clear()
             self._known[token] = known
         return known
+
+    def make_session(self, until: float) -> str:
+        """For the page. As nothing is kept, it outlives a restart of Argus too, and a page that is open goes on."""
+        claims = f"{int(until)}.{secrets.token_urlsafe(24)}"
+        return f"{claims}.{self._proof(_SESSION + claims)}"
+
+    def is_session(self, given: str, now: float) -> bool:
+        claims, _, proof = given[:_LONGEST].rpartition(".")
+        if not hmac.compare_digest(proof.encode("utf-8", "replace"), self._proof(_SESSION + claims).encode()):
+            return False
+        return int(claims.partition(".")[0]) > now
 
     def _prove(self, token: str) -> Caller | None:
         mark, _, rest = token.partition(".")

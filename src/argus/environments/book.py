@@ -58,6 +58,10 @@ class Book:
     def up(self) -> list[Run]:
         return [run for run in self._runs.values() if run.state is State.UP]
 
+    @property
+    def all(self) -> list[Run]:
+        return sorted(self._runs.values(), key=lambda run: -run.since)
+
     def of(self, key: str) -> Run | None:
         return self._runs.get(key)
 

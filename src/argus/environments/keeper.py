@@ -99,6 +99,15 @@ class Environments:
         await self._mocks.close()
 
     @property
+    def runs(self) -> list[Run]:
+        """Those on record, the newest first."""
+        return self._book.all
+
+    def guards(self, run: Run) -> Mapping[str, Guarded]:
+        """How the guardian stands to each container, without asking the engine."""
+        return self._guardian.seen(run.id)
+
+    @property
     def is_idle(self) -> bool:
         return not self._book.alive and not any(turn.locked() for turn in self._turns.values())
 

@@ -4,6 +4,7 @@ from argus.ops import (
     agents,
     breakers,
     calls,
+    charts,
     environments,
     hooks,
     incidents,
@@ -33,6 +34,7 @@ _PARTS = (
     sessions,
     spawns,
     hooks,
+    charts,
 )
 
 OPERATIONS: tuple[Operation, ...] = tuple(one for part in _PARTS for one in part.OPERATIONS)

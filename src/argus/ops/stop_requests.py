@@ -62,6 +62,12 @@ def _request(house: House, one: StopRequest) -> StopRequestView:
     )
 
 
+def pending(house: House) -> list[StopRequestView]:
+    """Those without an answer, oldest first."""
+    found = [one for one in house.crew.stops.requests.values() if one.status == "pending"]
+    return [_request(house, one) for one in sorted(found, key=lambda one: one.created)]
+
+
 @operation(
     "stop_requests.ask",
     "POST /api/stop-requests",

@@ -14,6 +14,7 @@ from argus.core.breaker import State
 from argus.core.circuit import Circuit
 from argus.core.clock import milliseconds, rfc3339
 from argus.core.errors import ArgusError, Code
+from argus.environments.runs import Run
 from argus.ops.agents import AgentView
 from argus.ops.agents import view as agent_view
 from argus.ops.breakers import BreakerView, breaker_view
@@ -26,6 +27,7 @@ from argus.ops.operation import CLI_FOLDER, Answer, Ask, operation
 from argus.ops.services import Nothing, ServiceView, view, views
 from argus.ops.sessions import SessionView, needs_you
 from argus.ops.sessions import view as session_view
+from argus.ops.stop_requests import StopRequestView, pending
 from argus.schema import Name
 from argus.services.history import Uptime
 from argus.services.model import Status
@@ -34,6 +36,7 @@ from argus.store.interface import Store
 from argus.store.records import Incident
 
 _SERVERS, _NOTICES, _CUT = 20, 3, 160
+_REQUESTS, _RUNS = 100, 50
 _PATIENCE = 2.0
 """Seconds that the whole picture waits for the record: when the store hangs is when people look."""
 
@@ -55,6 +58,21 @@ class ArgusView(Answer):
     store: str = Field(description="ok, or why the record cannot be written; then nothing is acted on")
 
 
+class EnvironmentGlance(Answer):
+    """A run of an environment as it is on record. `environments/status` asks the engine about its containers."""
+
+    project: str
+    folder: str
+    config_file: str | None = Field(description="Where it is not the folder's e2e.yaml")
+    state: str = Field(description="setting up, up, cleaning, interrupted or failed")
+    since: str
+    run_id: str
+    network: str | None
+    containers: dict[str, str] = Field(description="Their names, by their services' or mocks'")
+    mocks: list[str] = Field(description="Those of the parts that are mocks")
+    guards: dict[str, str] = Field(description="What the guardian does about each, such as well or waiting")
+
+
 class StateView(Answer):
     """Everything the page shows, in one object."""
 
@@ -69,6 +87,8 @@ class StateView(Answer):
     services: list[ServiceView]
     agents: list[AgentView] = Field(description="Every agent with its last sign of life, oldest first")
     sessions: list[SessionView] = Field(description="Every session: what it is doing, and how full its context is")
+    stop_requests: list[StopRequestView] = Field(description="Agents that ask to end and have no answer, oldest first")
+    environments: list[EnvironmentGlance] = Field(description="The newest runs on record")
     incidents: list[IncidentView] = Field(description="The newest, open ones first")
     cursor: str | None = Field(
         description="The journal's position; follow /api/events from here. Null while the record cannot be read"
@@ -177,9 +197,26 @@ async def state(house: House, ask: Nothing) -> StateView:
         services=services,
         agents=[agent_view(house, one) for one in house.crew.agents],
         sessions=sessions,
+        stop_requests=pending(house)[:_REQUESTS],
+        environments=[_environment(house, one) for one in house.environments.runs[:_RUNS]],
         incidents=[incident_view(one) for one in sorted(incidents, key=lambda one: one.closed is not None)],
         cursor=cursor,
         timestamp=milliseconds(house.clock.wall()),
+    )
+
+
+def _environment(house: House, run: Run) -> EnvironmentGlance:
+    return EnvironmentGlance(
+        project=run.project,
+        folder=run.folder,
+        config_file=run.file or None,
+        state=run.state.value,
+        since=rfc3339(run.since),
+        run_id=run.id,
+        network=run.network or None,
+        containers=dict(run.containers),
+        mocks=[*run.mocks, *(name for name in run.served if name not in run.mocks)],
+        guards={name: one.state.value for name, one in house.environments.guards(run).items()},
     )
 
 

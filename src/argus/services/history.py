@@ -8,13 +8,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from argus.core.clock import Clock
 from argus.core.errors import ArgusError, Code
 from argus.loops import log
 from argus.services.model import Observation, Seen, Status
+from argus.services.recent import Recent
 from argus.store.interface import Store
 from argus.store.records import AddTallies, Counts, Tally, Undecided
 
@@ -123,9 +124,11 @@ class History:
         self._known: tuple[Mapping[str, Counts], ...] | None = None
         self._is_fresh = False
         self._asking: asyncio.Future[None] | None = None
+        self.recent = Recent()
 
     def take(self, name: str, observation: Observation) -> None:
         _put(self._counted, bucket(observation.wall, HOUR), name).add(observation.seen)
+        self.recent.take(name, observation)
 
     async def run(self) -> None:
         while True:
@@ -152,6 +155,21 @@ class History:
             return dict.fromkeys(names, Uptime())
         wall, windows = self._clock.wall(), tuple(zip(WINDOWS, self._known, strict=True))
         return {name: Uptime(*(self._share(name, *one, wall) for one in windows)) for name in names}
+
+    async def buckets(self, names: Sequence[str], span: int, count: int) -> dict[str, dict[int, Counts]]:
+        """The last `count` buckets of each, by their starts, with what waits to be written. Empty ones are left out."""
+        last = bucket(self._clock.wall(), span)
+        starts = [last - place * span for place in range(count)]
+        found: dict[str, dict[int, Counts]] = {name: {} for name in names}
+        for one in await self._store.buckets(DOMAIN, span, starts, names):
+            found[one.subject][one.start] = one.counts
+        for book in (self._counted, self._leaving):
+            for hour, running in book.items():
+                start = bucket(hour, span)
+                for name in names if start >= starts[-1] else ():
+                    if name in running:
+                        found[name][start] = found[name].get(start, Counts()) + running[name].counts()
+        return found
 
     def _share(self, name: str, window: Window, known: Mapping[str, Counts], wall: float) -> float | None:
         counts = known.get(name, Counts())

@@ -157,6 +157,7 @@ class Watch:
         def all_of_it() -> None:
             self._schedule.change(_intervals(named), (*change.added, *change.changed), self._tools.clock.monotonic())
             self._moved.set()
+            self.history.recent.forget(set(change.removed))
             take_over()
 
         reply: asyncio.Future[Change] = asyncio.get_running_loop().create_future()

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from argus.core.budget import MOST
 from argus.core.events import Event
-from argus.store.records import Act, Condition, Counts, Cursor, Document, HealthCheck, Incident, Prune, Pruned, Write
+from argus.store.records import (
+    Act,
+    Condition,
+    Counts,
+    Cursor,
+    Document,
+    HealthCheck,
+    Incident,
+    Prune,
+    Pruned,
+    Tally,
+    Write,
+)
 
 
 class Store(Protocol):
@@ -82,6 +95,10 @@ class Store(Protocol):
 
     async def tallied(self, domain: str, span: int, first: int, last: int) -> dict[str, Counts]:
         """The sums of each subject over the buckets of this span that begin from `first` to `last`."""
+        ...
+
+    async def buckets(self, domain: str, span: int, starts: Sequence[int], subjects: Sequence[str]) -> list[Tally]:
+        """Single buckets of some subjects, in no order. Meant for what one page shows: tens of each."""
         ...
 
     async def setting(self, key: str) -> Any: ...

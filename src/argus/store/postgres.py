@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -41,6 +41,7 @@ from argus.store.records import (
     Incident,
     Prune,
     Pruned,
+    Tally,
     Undecided,
     Write,
 )
@@ -158,6 +159,9 @@ class PostgresStore:
 
     async def tallied(self, domain: str, span: int, first: int, last: int) -> dict[str, Counts]:
         return await self._read(lambda db: queries.tallied(db, domain, span, first, last))
+
+    async def buckets(self, domain: str, span: int, starts: Sequence[int], subjects: Sequence[str]) -> list[Tally]:
+        return await self._read(lambda db: queries.buckets(db, domain, span, starts, subjects))
 
     async def setting(self, key: str) -> Any:
         return await self._read(lambda db: queries.setting(db, key))

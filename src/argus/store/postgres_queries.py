@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -11,7 +12,7 @@ from argus.core.events import Event
 from argus.core.failpoints import Place, reach
 from argus.core.redact import Redactor
 from argus.store import dialects, pruning, records, rows, session_tables
-from argus.store.records import Act, Condition, Counts, Cursor, Document, HealthCheck, Incident
+from argus.store.records import Act, Condition, Counts, Cursor, Document, HealthCheck, Incident, Tally
 
 CHANNEL = "argus_journal"
 """Of LISTEN and NOTIFY. The payload is the newest number of a commit."""
@@ -286,6 +287,18 @@ async def tallied(db: Any, domain: str, span: int, first: int, last: int) -> dic
         rows.plain(domain),
     )
     return {row[0]: rows.counts(row[1:]) for row in found}
+
+
+async def buckets(db: Any, domain: str, span: int, starts: Sequence[int], subjects: Sequence[str]) -> list[Tally]:
+    found = await db.fetch(
+        f"SELECT {rows.TALLY} FROM argus.tallies "  # noqa: S608
+        "WHERE span = $1 AND domain = $2 AND start = ANY($3) AND subject = ANY($4)",
+        span,
+        rows.plain(domain),
+        list(starts),
+        [rows.plain(one) for one in subjects],
+    )
+    return [rows.read_tally(row) for row in found]
 
 
 async def session_data(db: Any, statement: dialects.Statement) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Sequence
 from typing import Any, cast
 
 from argus.core.errors import ArgusError, Code
@@ -11,7 +12,7 @@ from argus.core.events import Event
 from argus.core.failpoints import Place, reach
 from argus.core.redact import Redactor
 from argus.store import dialects, pruning, records, rows, session_tables
-from argus.store.records import Act, Condition, Counts, Cursor, Document, HealthCheck, Incident, Pruned
+from argus.store.records import Act, Condition, Counts, Cursor, Document, HealthCheck, Incident, Pruned, Tally
 
 _ABOVE_PRUNED = f"MAX(?, COALESCE((SELECT CAST(value AS INTEGER) FROM settings WHERE key = '{rows.PRUNED}'), 0))"  # noqa: S608
 """In the question itself: a prune may come between two."""
@@ -224,6 +225,22 @@ def tallied(db: sqlite3.Connection, domain: str, span: int, first: int, last: in
         (span, first, last, domain),
     )
     return {row[0]: rows.counts(row[1:]) for row in found}
+
+
+def buckets(
+    db: sqlite3.Connection, domain: str, span: int, starts: Sequence[int], subjects: Sequence[str]
+) -> list[Tally]:
+    # Each bucket by its key: a range of starts would read the counts of every other subject too.
+    found = db.execute(
+        f"SELECT {rows.TALLY} FROM tallies WHERE span = ? AND domain = ? "  # noqa: S608
+        f"AND start IN ({_marks(starts)}) AND subject IN ({_marks(subjects)})",
+        (span, domain, *starts, *map(rows.text, subjects)),
+    )
+    return [rows.read_tally(row) for row in found]
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ", ".join("?" * len(values))
 
 
 def session_data(db: sqlite3.Connection, statement: dialects.Statement) -> list[dict[str, Any]]:

@@ -50,6 +50,11 @@ def tally(one: Tally) -> tuple[Any, ...]:
     return (one.span, one.start, text(one.domain), text(one.subject), *(getattr(one.counts, name) for name in COUNTS))
 
 
+def read_tally(row: Sequence[Any]) -> Tally:
+    span, start, domain, subject, *values = row
+    return Tally(span, start, domain, subject, counts(values))
+
+
 def text(value: str) -> str:
     """Half a character, as a broken name may hold, cannot be stored: it becomes a question mark."""
     return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")

@@ -13,7 +13,7 @@ import queue
 import sqlite3
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,6 +38,7 @@ from argus.store.records import (
     Incident,
     Prune,
     Pruned,
+    Tally,
     Write,
 )
 
@@ -166,6 +167,9 @@ class SqliteStore:
 
     async def tallied(self, domain: str, span: int, first: int, last: int) -> dict[str, Counts]:
         return await self._read(lambda db: queries.tallied(db, domain, span, first, last))
+
+    async def buckets(self, domain: str, span: int, starts: Sequence[int], subjects: Sequence[str]) -> list[Tally]:
+        return await self._read(lambda db: queries.buckets(db, domain, span, starts, subjects))
 
     async def setting(self, key: str) -> Any:
         return await self._read(lambda db: queries.setting(db, key))

@@ -32,3 +32,20 @@ def test_more_tokens_than_are_kept_are_all_good():
     made = [tokens.make(Role.AGENT, f"worker-{number}") for number in range(600)]
     for _ in range(2):
         assert [tokens.read(token).agent for token in made] == [f"worker-{number}" for number in range(600)]
+
+
+def test_a_session_of_the_page_is_good_until_its_time_and_for_an_argus_that_was_started_again():
+    session = Tokens(ROOT).make_session(1000.0)
+    assert Tokens(ROOT).is_session(session, 999.0)
+    assert not Tokens(ROOT).is_session(session, 1000.0)
+    assert not Tokens("another root token").is_session(session, 0.0)
+    assert Tokens(ROOT).make_session(1000.0) != session
+
+
+def test_nothing_else_is_a_session_of_the_page():
+    tokens = Tokens(ROOT)
+    good = tokens.make_session(1000.0)
+    later = "9" + good
+    for wrong in ("", ".", "..", "x", good[:-1], good + "A", later, tokens.make(Role.AGENT, "a"), "ü.ü.ü", "1" * 9999):
+        assert not tokens.is_session(wrong, 0.0), wrong
+    assert tokens.read(good) is None

@@ -119,6 +119,9 @@ class Store:
         self.asked += 1
         return await self.real.tallied(*asked)
 
+    async def buckets(self, *asked: Any) -> Any:
+        return await self.real.buckets(*asked)
+
 
 class Rig:
     def __init__(self, loop: SimulatedLoop) -> None:
@@ -309,3 +312,19 @@ async def test_the_last_known_is_shown_while_the_store_does_not_answer(rig: Rig)
     assert await rig.uptime() == Uptime(0.5, 0.5, 0.5)
     rig.store.answers.set()
     assert await rig.uptime() == Uptime(1 / 3, 1 / 3, 1 / 3)
+
+
+@simulated
+async def test_buckets_hold_what_was_written_and_what_waits_for_it(rig: Rig):
+    rig.see(UP, DOWN, ago=HOUR)
+    rig.see(UP, ago=30 * HOUR)
+    await rig.history.flush()
+    rig.see(DOWN, ago=HOUR)
+    rig.see(UP, UP)
+    rig.see(DOWN, name="web")
+    found = await rig.history.buckets(["api"], HOUR, 24)
+    now = bucket(rig.clock.wall(), HOUR)
+    assert {start: (one.up, one.down) for start, one in found["api"].items()} == {now: (2, 0), now - HOUR: (1, 2)}
+    days = (await rig.history.buckets(["api", "web"], DAY, 30))["api"]
+    assert sum(one.up + one.down for one in days.values()) == 6
+    assert await rig.history.buckets(["nobody"], DAY, 30) == {"nobody": {}}
