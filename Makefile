@@ -38,7 +38,7 @@ QUICK  ?=
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: up
 up: $(STAMP) ## set up .venv and start Argus in the background (PYTHON=... chooses the Python)
@@ -98,6 +98,14 @@ helper: $(PY) ## build the static helper of environments anew, for every archite
 		ziglang==$$($(PY) -c 'import sys; sys.path.insert(0, "scripts"); import helper; print(helper.COMPILER)') 2>&1) \
 		|| { echo "$$said" >&2; exit 1; }
 	@$(PY) scripts/helper.py
+
+.PHONY: page
+page: $(PY) ## build the page from dashboard/ anew (needs Node and npm; using Argus does not)
+	@$(PY) scripts/page.py
+
+.PHONY: screenshots
+screenshots: $(STAMP) ## pictures of every view of the page into docs/images (needs chromium and Docker)
+	@$(PY) -m tests.pictures
 
 .PHONY: lock
 lock: $(PY) ## write the locks anew from pyproject.toml (UPGRADE=1 takes newer versions)

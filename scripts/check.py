@@ -19,6 +19,7 @@ STEPS: dict[str, list[str]] = {
     "manifest": [PYTHON, "scripts/manifest.py", "--check"],
     "reference": [PYTHON, "scripts/reference.py", "--check"],
     "tools": [PYTHON, "scripts/tools.py", "--check"],
+    "page": [PYTHON, "scripts/page.py", "--check"],
 }
 
 

@@ -12,14 +12,14 @@ from playwright.sync_api import Page, sync_playwright
 from tests.acceptance.harness import DEADLINE, Argus
 
 CHROMIUM = shutil.which("chromium")
-_ALONE = ["--disable-quic", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+ALONE = ["--disable-quic", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 """It is to ask Argus, and nobody else."""
 
 
 @contextlib.contextmanager
 def page_of(argus: Argus) -> Iterator[Page]:
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=_ALONE, chromium_sandbox=os.geteuid() != 0)
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=ALONE, chromium_sandbox=os.geteuid() != 0)
         try:
             page = browser.new_page()
             page.set_default_timeout(DEADLINE * 1000)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 from http.cookies import SimpleCookie
 
@@ -33,6 +34,7 @@ def test_the_page_needs_no_token_and_nothing_from_elsewhere(running: Argus) -> N
     for kind in ("script-src", "style-src", "img-src", "connect-src"):
         assert rules[kind] == ["'self'"], kind
     assert "unsafe" not in page.headers["Content-Security-Policy"]
+    assert rules["require-trusted-types-for"] == ["'script'"]
     assert page.headers["X-Content-Type-Options"] == "nosniff"
 
     links = re.findall(r"""(?:src|href)=["']([^"']+)""", text)
@@ -80,6 +82,21 @@ def test_the_link_logs_in_once_and_its_cookie_opens_the_api(running: Argus) -> N
     assert "Set-Cookie" not in second.headers
     wrong = {"Cookie": f"{name}={morsel.value}x"}
     assert running.rest("GET", "/api/state", token=False, headers=wrong).status == 401
+
+
+def test_a_browser_that_is_logged_in_stays_so_when_argus_was_started_again(running: Argus) -> None:
+    reply = running.rest("GET", running.cli("open").stdout.strip().removeprefix(running.url), token=False)
+    ((name, morsel),) = session(reply).items()
+    running.kill()
+    running.up()
+    cookie = {"Cookie": f"{name}={morsel.value}"}
+    assert running.rest("GET", "/api/state", token=False, headers=cookie).status == 200
+
+
+def test_the_page_is_small_and_says_nothing_of_its_build(running: Argus) -> None:
+    parts = [running.rest("GET", path, token=False).body for path in ("/", "/app.js", "/style.css", "/favicon.svg")]
+    assert sum(len(gzip.compress(part)) for part in parts) < 150_000
+    assert running.rest("GET", "/built.json", token=False).status == 401
 
 
 def test_a_wrong_link_logs_nobody_in(running: Argus) -> None:

@@ -39,24 +39,25 @@ def test_state_and_page_show_every_agents_heartbeat_and_what_needs_a_person(
     expect.set_options(timeout=DEADLINE * 1000)
     with page_of(running) as page:
         expect(page.locator("#verdict")).to_have_text("All is well")
-        expect(page.locator("#crew")).to_be_hidden()
+        page.evaluate("location.hash = '#/agents'")
+        expect(page.locator("main")).to_contain_text("No agent is known")
         with injected:
             running.rest("POST", "/api/heartbeat", {"agent_id": "foreign", "current_task": MARKUP})
             running.cli("agents", "spawn", "SNTGreen", "--task", MARKUP)
-            rows = page.locator("#agents tr")
+            rows = page.locator("a.agent")
             expect(rows).to_have_count(2)
             expect(rows.nth(1)).to_contain_text(MARKUP)
         expect(rows.nth(0)).to_contain_text("foreign")
         expect(rows.nth(0)).to_contain_text("s ago")
-        expect(rows.nth(1).locator(".alive")).to_be_visible()
+        expect(rows.nth(1).locator(".is-alive")).to_be_visible()
         state = running.get("/api/state")
         assert [one["agent_id"] for one in state["agents"]] == ["foreign", "team-sntgreen001"]
         assert state["well"] is True
         assert state["agents"][0]["age_seconds"] is not None
         os.kill(state["agents"][1]["pid"], signal.SIGKILL)
         expect(page.locator("#verdict")).to_have_text("Agents need you")
-        expect(rows.nth(1).locator(".dead")).to_be_visible()
-        assert page.title() == "Argus", "what an agent says is text, never markup"
+        expect(page.locator("a.agent .is-dead")).to_be_visible()
+        assert page.title() == "(1) Argus", "what an agent says is text, never markup"
     status = running.cli("status")
     assert status.code == 1
     assert "team-sntgreen001" in status.stdout

@@ -19,7 +19,7 @@ from starlette.types import Scope as Connection
 from argus.api import metrics, openapi, rest
 from argus.api.answers import Errors, json_response
 from argus.api.docs import page as docs_page
-from argus.api.guard import CALLER, COOKIE, Guard, Keys
+from argus.api.guard import CALLER, COOKIE, SESSION_SECONDS, Guard, Keys
 from argus.api.mcp_door import McpDoor
 from argus.api.sse import EventStream
 from argus.core.errors import ArgusError, Code
@@ -35,8 +35,14 @@ _STATIC = {
 }
 _PAGE_HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    # No text can become markup or a program, not even by a mistake of the page itself.
+    "require-trusted-types-for 'script'; trusted-types 'none'",
     "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
     "referrer-policy": "no-referrer",
     "cache-control": "no-cache",
 }
@@ -116,7 +122,7 @@ def _login(keys: Keys, errors: Errors) -> Callable[[Request], Response]:
                 ArgusError(Code.UNAUTHORIZED, "the link was used or is too old: argus open makes a new one")
             )
         response = RedirectResponse("/", 303)
-        response.set_cookie(COOKIE, session, max_age=30 * 86400, httponly=True, samesite="strict", path="/")
+        response.set_cookie(COOKIE, session, max_age=SESSION_SECONDS, httponly=True, samesite="strict", path="/")
         return response
 
     return endpoint

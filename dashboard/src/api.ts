@@ -1,0 +1,53 @@
+// Calls to the daemon. The cookie of `argus open` goes along by itself.
+
+export interface Problem {
+  status: number;
+  code: string;
+  message: string;
+  actions: string[];
+}
+
+export class Refused extends Error {
+  constructor(readonly problem: Problem) {
+    super(problem.message);
+  }
+}
+
+const PATIENCE = 60_000;
+
+async function problemOf(answer: Response): Promise<Problem> {
+  try {
+    const { error } = (await answer.json()) as { error: { code: string; message: string; suggestedActions: string[] } };
+    return { status: answer.status, code: error.code, message: error.message, actions: error.suggestedActions };
+  } catch {
+    return { status: answer.status, code: `HTTP ${answer.status}`, message: "the answer could not be read", actions: [] };
+  }
+}
+
+export async function call<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+  const limit = AbortSignal.timeout(PATIENCE);
+  let answer: Response;
+  try {
+    answer = await fetch(path, {
+      method,
+      signal: signal ? AbortSignal.any([signal, limit]) : limit,
+      headers: body === undefined ? {} : { "content-type": "application/json" },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    const message = limit.aborted ? "no answer within a minute" : "Argus does not answer";
+    throw new Refused({ status: 0, code: "UNREACHABLE", message, actions: ["argus up --detach"] });
+  }
+  if (!answer.ok) throw new Refused(await problemOf(answer));
+  return (await answer.json()) as T;
+}
+
+export const get = <T>(path: string, signal?: AbortSignal): Promise<T> => call<T>("GET", path, undefined, signal);
+export const post = <T>(path: string, body: unknown = {}): Promise<T> => call<T>("POST", path, body);
+export const part = encodeURIComponent;
+
+export function asProblem(error: unknown): Problem {
+  if (error instanceof Refused) return error.problem;
+  return { status: 0, code: "PAGE_ERROR", message: String(error), actions: ["load the page again"] };
+}

@@ -1,0 +1,116 @@
+// Every action says what will happen before it does, and shows why when it is refused.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { type Problem, asProblem } from "./api";
+import { keeper } from "./keeper";
+import { Trouble } from "./parts";
+
+export interface Action {
+  title: string;
+  says: string;
+  verb: string;
+  danger?: boolean;
+  /** Text that goes along with it. */
+  field?: { label: string; value: string; optional?: boolean; long?: boolean };
+  choice?: { label: string; options: [string, string][]; value: string };
+  run: (given: { text: string; choice: string }) => Promise<unknown>;
+  done: string;
+}
+
+let open: (action: Action) => void = () => {};
+export const confirm = (action: Action) => open(action);
+
+let say: (what: string) => void = () => {};
+export const tell = (what: string) => say(what);
+
+export function Confirmation() {
+  const [action, set] = useState<Action | null>(null);
+  const [problem, fail] = useState<Problem | null>(null);
+  const [busy, work] = useState(false);
+  const [given, give] = useState({ text: "", choice: "" });
+  const box = useRef<HTMLDialogElement>(null);
+  open = (one) => {
+    fail(null);
+    work(false);
+    give({ text: one.field?.value ?? "", choice: one.choice?.value ?? "" });
+    set(one);
+  };
+  useEffect(() => {
+    if (action) box.current?.showModal();
+  }, [action]);
+  if (!action) return null;
+  const close = () => (box.current?.close(), set(null));
+  const run = async (event: Event) => {
+    event.preventDefault();
+    work(true);
+    fail(null);
+    try {
+      await action.run(given);
+      close();
+      say(action.done);
+      keeper.soon();
+    } catch (error) {
+      fail(asProblem(error));
+    } finally {
+      work(false);
+    }
+  };
+  const { field, choice } = action;
+  return (
+    <dialog ref={box} onClose={() => set(null)} aria-labelledby="confirm-title">
+      <form onSubmit={run}>
+        <h2 id="confirm-title">{action.title}</h2>
+        <p>{action.says}</p>
+        {choice && (
+          <label>
+            {choice.label}
+            <select value={given.choice} onChange={(event) => give({ ...given, choice: event.currentTarget.value })}>
+              {choice.options.map(([value, words]) => (
+                <option key={value} value={value}>
+                  {words}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+        {field && (
+          <label>
+            {field.label}
+            <textarea
+              rows={field.long ? 5 : 2}
+              required={!field.optional}
+              value={given.text}
+              onInput={(event) => give({ ...given, text: event.currentTarget.value })}
+            />
+          </label>
+        )}
+        {problem && <Trouble problem={problem} />}
+        <p class="soft small">It is recorded that this page asked for it.</p>
+        <div class="buttons">
+          <button type="button" onClick={close}>
+            {problem ? "Close" : "Cancel"}
+          </button>
+          <button type="submit" class={action.danger ? "danger" : "primary"} disabled={busy}>
+            {busy ? "Working…" : action.verb}
+          </button>
+        </div>
+      </form>
+    </dialog>
+  );
+}
+
+export function Toast() {
+  const [what, set] = useState("");
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout>;
+    say = (next) => {
+      set(next);
+      clearTimeout(timer);
+      timer = setTimeout(() => set(""), 6000);
+    };
+  }, []);
+  return (
+    <p class={`toast ${what ? "shown" : ""}`} role="status">
+      {what}
+    </p>
+  );
+}

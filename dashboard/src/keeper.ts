@@ -1,0 +1,133 @@
+// Keeps the world current: reads the state, follows the events, begins again after every cut, and asks for a drawing.
+import { type Problem, asProblem, get } from "./api";
+import type { State, Told } from "./model";
+import { type Chunk, read } from "./stream";
+import { type Change, EMPTY, type World, change, epoch, number } from "./world";
+
+const SOON = 40; // events come in groups; one look at the state answers all of a group
+const LEAST = 400;
+const OFTEN = 15_000; // ages, budgets and uptimes change without an event
+const TOO_FAR = 2_000;
+const MOST = 10_000;
+
+export class Keeper {
+  world: World = EMPTY;
+  #watchers = new Set<() => void>();
+  #drawing = false;
+  #last: string | null = null;
+  #stop = new AbortController();
+  #wake: (() => void) | null = null;
+  #asked: ReturnType<typeof setTimeout> | null = null;
+  #took = 0;
+  #looked = 0;
+
+  watch(draw: () => void): () => void {
+    this.#watchers.add(draw);
+    return () => this.#watchers.delete(draw);
+  }
+
+  apply(how: Change) {
+    this.world = change(this.world, how);
+    if (this.#drawing) return;
+    this.#drawing = true;
+    // Everything that comes before the next frame is drawn with it. A page that nobody sees has no frames, and no cost.
+    requestAnimationFrame(() => {
+      this.#drawing = false;
+      for (const draw of this.#watchers) draw();
+    });
+  }
+
+  async run() {
+    addEventListener("online", () => this.now());
+    document.addEventListener("visibilitychange", () => document.hidden || this.now());
+    setInterval(() => this.world.link.kind === "live" && !document.hidden && this.soon(), OFTEN);
+    let failures = 0;
+    for (;;) {
+      this.#stop = new AbortController();
+      try {
+        await this.#follow(() => (failures = 0));
+      } catch (error) {
+        await this.#rest(asProblem(error), failures++);
+      }
+    }
+  }
+
+  /** Tries again at once, instead of when the waiting is over. */
+  now() {
+    this.#wake?.();
+  }
+
+  /** Reads the state again in a moment, once for all who ask meanwhile, and never so often that it is a load. */
+  soon() {
+    if (this.#asked !== null) return;
+    const free = this.#looked + Math.max(LEAST, this.#took * 6) - Date.now();
+    this.#asked = setTimeout(() => {
+      this.#asked = null;
+      this.#look().catch(() => this.#stop.abort());
+    }, Math.max(SOON, free));
+  }
+
+  async #look(): Promise<State> {
+    const began = performance.now();
+    const state = await get<State>("/api/state");
+    this.#took = performance.now() - began;
+    this.#looked = Date.now();
+    this.apply({ kind: "state", state });
+    return state;
+  }
+
+  async #follow(alive: () => void) {
+    const state = await this.#look();
+    const newest = state.cursor;
+    const far = this.#last && newest && (epoch(this.#last) !== epoch(newest) || number(newest) - number(this.#last) > TOO_FAR);
+    if (far || !this.#last) this.#afresh(Boolean(far));
+    const query = this.#last ? "live=true" : "live=true&last=200";
+    let begun = false;
+    await read(query, this.#last, (chunk) => {
+      if (!begun) {
+        begun = true;
+        alive();
+        this.apply({ kind: "link", link: { kind: "live", since: Date.now() } });
+      }
+      this.#heard(chunk);
+    }, this.#stop.signal);
+  }
+
+  #afresh(gap: boolean) {
+    this.#last = null;
+    this.apply({ kind: "afresh", gap });
+  }
+
+  #heard(chunk: Chunk) {
+    if (chunk.reset !== null) {
+      // Another store, or a place that was pruned: what follows is the whole journal, and nobody reads all of that.
+      this.#afresh(true);
+      this.#stop.abort();
+      return;
+    }
+    if (!chunk.told.length) return;
+    const newest = chunk.told.findLast((one: Told) => one.id !== null);
+    const known = number(this.world.state?.cursor ?? null);
+    this.apply({ kind: "told", told: chunk.told });
+    if (newest) {
+      this.#last = newest.id;
+      if (number(newest.id) > known) this.soon();
+    }
+  }
+
+  async #rest(problem: Problem, failures: number) {
+    const out = problem.status === 401;
+    const wait = out ? 5_000 : Math.min(MOST, 300 * 2 ** failures) * (0.75 + Math.random() / 2);
+    const before = this.world.link;
+    const since = before.kind === "lost" ? before.since : Date.now();
+    const why = problem.code === "CUT" || problem.code === "PAGE_ERROR" ? "the connection was cut" : problem.message;
+    this.apply({ kind: "link", link: out ? { kind: "out" } : { kind: "lost", since, why, again: Date.now() + wait } });
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, wait);
+      this.#wake = () => (clearTimeout(timer), resolve());
+    });
+    this.#wake = null;
+  }
+}
+
+export const keeper = new Keeper();

@@ -1,0 +1,139 @@
+import { useEffect, useState } from "preact/hooks";
+import { type Problem, asProblem, get, part } from "../api";
+import type { Incident, State, Told } from "../model";
+import { Ago, Empty, Evidence, Facts, Mark, Trouble, useFetched } from "../parts";
+import { to } from "../route";
+import { clock, duration, plain, sentence, subject, toneOfEvent } from "../words";
+import { type World, number } from "../world";
+import { clipped } from "./overview";
+
+interface Page {
+  incidents: Incident[];
+  next: string | null;
+}
+
+const lasted = (one: Incident): string => duration(((one.closed ? Date.parse(one.closed) : Date.now()) - Date.parse(one.opened)) / 1000);
+
+const Open = ({ one }: { one: Incident }) => (
+  <span class={`status ${one.closed ? "ok" : "bad"}`}>
+    <Mark tone={one.closed ? "ok" : "bad"} /> {one.closed ? "over" : "open"}
+  </span>
+);
+
+function List({ stamp }: { stamp: unknown }) {
+  const first = useFetched<Page>("/api/incidents?limit=50", stamp);
+  const [older, add] = useState<Page | null>(null);
+  const [problem, fail] = useState<Problem | null>(null);
+  const [words, search] = useState("");
+  useEffect(() => add(null), [first.value?.incidents[0]?.id]);
+  const next = older ? older.next : first.value?.next;
+  const more = () =>
+    get<Page>(`/api/incidents?limit=50&before=${part(next ?? "")}`).then(
+      (page) => add({ incidents: [...(older?.incidents ?? []), ...page.incidents].slice(0, 1000), next: page.next }),
+      (error) => fail(asProblem(error)),
+    );
+  const wanted = words.trim().toLowerCase();
+  const all = [...(first.value?.incidents ?? []), ...(older?.incidents ?? [])];
+  const found = all.filter((one) => !wanted || `${one.subject} ${one.kind} ${one.cause}`.toLowerCase().includes(wanted));
+  return (
+    <>
+      <h1>Incidents</h1>
+      <div class="tools">
+        <input type="search" placeholder="Search  /" aria-label="Search incidents" value={words} onInput={(event) => search(event.currentTarget.value)} />
+      </div>
+      {first.problem && <Trouble problem={first.problem} again={first.again} />}
+      {!first.value && !first.problem && <Empty>Reading the record…</Empty>}
+      {first.value && all.length === 0 && <Empty>None on record. An outage that is confirmed becomes one, with everything that was seen and done.</Empty>}
+      <ul class="plain">
+        {found.map((one) => (
+          <li key={one.id}>
+            <a class="card row" data-row href={to("incidents", one.id)}>
+              <Open one={one} />
+              <strong>{one.subject || plain(one.kind)}</strong>
+              <span class="what">{clipped(one.cause || plain(one.kind))}</span>
+              <span class="soft side">
+                {clock(one.opened)} · {lasted(one)}
+              </span>
+            </a>
+          </li>
+        ))}
+      </ul>
+      {problem && <Trouble problem={problem} />}
+      {next && <button onClick={more}>Older ones</button>}
+    </>
+  );
+}
+
+interface Story {
+  incident: Incident;
+  events: (Omit<Told, "at"> & { subject: string; timestamp: number })[];
+}
+
+function Detail({ id, stamp }: { id: string; stamp: unknown }) {
+  const { value, problem, again } = useFetched<Story>(`/api/incidents/${part(id)}`, stamp);
+  const one = value?.incident;
+  return (
+    <>
+      <p class="back">
+        <a href={to("incidents")}>← Incidents</a>
+      </p>
+      {problem && <Trouble problem={problem} again={again} />}
+      {!value && !problem && <Empty>Reading the record…</Empty>}
+      {one && (
+        <>
+          <div class="title">
+            <h1>{one.subject || plain(one.kind)}</h1>
+            <Open one={one} />
+          </div>
+          {one.cause && <p class="said">{one.cause}</p>}
+          <Facts
+            facts={[
+              ["Kind", plain(one.kind)],
+              ["Opened", new Date(one.opened).toLocaleString()],
+              ["Closed", one.closed && new Date(one.closed).toLocaleString()],
+              [one.closed ? "Lasted" : "Lasts for", lasted(one)],
+              ["Id", <code>{one.id}</code>],
+              ["In a terminal", <code>argus explain {one.id}</code>],
+            ]}
+          />
+          <h2>What was seen, decided, done and told</h2>
+          {value.events.length === 0 && <Empty>Its events were pruned from the record.</Empty>}
+          <ol class="story">
+            {value.events.map((event) => {
+              const told: Told = { ...event, at: event.timestamp, data: { subject: event.subject, ...event.data } };
+              return (
+                <li key={event.id}>
+                  <time class="soft figure">{clock(event.timestamp)}</time>
+                  <Mark tone={toneOfEvent(told)} />
+                  <details>
+                    <summary>
+                      <strong>{subject(told)}</strong> {clipped(sentence(told), 400)} <span class="soft small">{event.channel}</span>
+                    </summary>
+                    <Evidence data={event.data} />
+                  </details>
+                </li>
+              );
+            })}
+          </ol>
+          {Object.keys(one.data).length > 0 && (
+            <section aria-labelledby="kept">
+              <h2 id="kept">Kept with it</h2>
+              <Evidence data={one.data} />
+            </section>
+          )}
+          {!one.closed && (
+            <p class="soft">
+              Still open, for <Ago at={one.opened} bare />. This page goes on with it.
+            </p>
+          )}
+        </>
+      )}
+    </>
+  );
+}
+
+export function IncidentsView({ world, name, state }: { state: State; world: World; name: string }) {
+  const stamp = number(world.timeline[0]?.id ?? null);
+  if (name) return <Detail key={name} id={name} stamp={number(world.timeline.find((one) => one.data.incident === name)?.id ?? null)} />;
+  return <List stamp={JSON.stringify(state.incidents.map((one) => [one.id, one.closed])) || stamp} />;
+}

@@ -1,0 +1,245 @@
+// Is anything wrong now, what did Argus do about it, what needs you: in this order.
+import { answer, forget, respawn, restart } from "../actions";
+import { confirm } from "../dialog";
+import type { Service, State } from "../model";
+import { Ago, Empty, Mark, Status, useFetched } from "../parts";
+import { to } from "../route";
+import { type Need, type Wrong, needs, verdict, wrong } from "../verdict";
+import { clock, duration, isAct, many, percent, plain, sentence, subject, toneOfEvent } from "../words";
+import type { World } from "../world";
+import { type History, ServiceBars, historyOf } from "./history";
+
+const SHOWN = 12;
+
+const clipped = (words: string, most = 220): string => (words.length > most ? `${words.slice(0, most)}…` : words);
+
+function ServiceTrouble({ one }: { one: Service }) {
+  return (
+    <a class="card row" data-row href={to("services", one.name)}>
+      <Status state={one.state} also={one.flapping ? "flapping" : undefined} />
+      <strong>{one.name}</strong>
+      <span class="what">{clipped(one.detail)}</span>
+      <span class="soft side">
+        {one.repairing ? "restarted, verifying" : one.gate ? `held back: ${one.gate}` : one.failures ? `${many(one.failures, "failure")} in a row` : ""}
+        {" · "}
+        <Ago at={one.since} bare />
+      </span>
+    </a>
+  );
+}
+
+function Trouble({ one }: { one: Wrong }) {
+  if (one.kind === "service") return <ServiceTrouble one={one.one} />;
+  if (one.kind === "agent")
+    return (
+      <a class="card row" data-row href={to("agents", one.one.agent_id)}>
+        <Status state={one.one.state} />
+        <strong>{one.one.agent_id}</strong>
+        <span class="what">{clipped(one.one.reason || one.one.current_task)}</span>
+        <span class="soft side">
+          {one.one.gate ? `held back: ${one.one.gate} · ` : ""}
+          <Ago at={one.one.since} bare />
+        </span>
+      </a>
+    );
+  return (
+    <a class="card row" data-row href={one.link}>
+      <span class={`status ${one.tone}`}>
+        <Mark tone={one.tone} /> not well
+      </span>
+      <strong>{one.title}</strong>
+      <span class="what">{clipped(one.detail)}</span>
+    </a>
+  );
+}
+
+export function NeedCard({ need }: { need: Need }) {
+  switch (need.kind) {
+    case "stop": {
+      const { one } = need;
+      return (
+        <article class="card need">
+          <p>
+            <Mark tone="warn" /> <a href={to("agents", one.agent_id)}>{one.agent_id}</a> asks to end · <Ago at={one.created} />
+          </p>
+          {one.reason && <p class="said">{clipped(one.reason, 600)}</p>}
+          {one.work_completed && <p class="said soft">Done: {clipped(one.work_completed, 600)}</p>}
+          {one.context && <p class="said soft">{clipped(one.context, 600)}</p>}
+          <div class="buttons">
+            <button onClick={() => confirm(answer(one, false))}>Deny…</button>
+            <button class="primary" onClick={() => confirm(answer(one, true))}>
+              Approve…
+            </button>
+          </div>
+        </article>
+      );
+    }
+    case "session": {
+      const { one } = need;
+      return (
+        <article class="card need">
+          <p>
+            <Status state={one.state} /> <a href={to("sessions", one.project)}>{one.project}</a> · <Ago at={one.since} />
+          </p>
+          <p class="said">{clipped(one.question || one.because, 600)}</p>
+          {one.tool && <p class="soft">Tool: {clipped(one.tool, 100)}</p>}
+          <p class="soft small">{one.session_type === "cli" ? <>Answer it in its own terminal: <code>tmux attach -t {one.session_id}</code></> : "Answer it where it runs."}</p>
+        </article>
+      );
+    }
+    case "agent": {
+      const { one } = need;
+      return (
+        <article class="card need">
+          <p>
+            <Status state={one.state} /> <a href={to("agents", one.agent_id)}>{one.agent_id}</a> · <Ago at={one.since} />
+          </p>
+          <p class="said">{clipped([one.reason, one.gate && `held back: ${one.gate}`].filter(Boolean).join(" · "), 600)}</p>
+          <div class="buttons">
+            <button onClick={() => confirm(forget(one))}>Forget…</button>
+            {one.config_name && (
+              <button class="primary" onClick={() => confirm(respawn(one))}>
+                Respawn…
+              </button>
+            )}
+          </div>
+        </article>
+      );
+    }
+    case "service": {
+      const { one } = need;
+      return (
+        <article class="card need">
+          <p>
+            <Status state={one.state} /> <a href={to("services", one.name)}>{one.name}</a> · <Ago at={one.since} />
+          </p>
+          <p class="said">
+            {clipped(one.detail, 300)} · {one.gate ? `Argus holds back: ${one.gate}` : "Argus has no way to restart it"}
+          </p>
+          <div class="buttons">
+            {one.incident && (
+              <a class="button" href={to("incidents", one.incident)}>
+                Evidence
+              </a>
+            )}
+            {one.restartable && (
+              <button class="primary" onClick={() => confirm(restart(one))}>
+                Restart…
+              </button>
+            )}
+          </div>
+        </article>
+      );
+    }
+  }
+}
+
+/** A few services as small multiples: those that are not well first. */
+function Glance({ state }: { state: State }) {
+  const order = [...state.services].sort((a, b) => Number(a.state === "up") - Number(b.state === "up") || (a.uptime["24h"] ?? 1) - (b.uptime["24h"] ?? 1));
+  const shown = order.slice(0, SHOWN);
+  const names = shown.map((one) => one.name).join(",");
+  const { value } = useFetched<History>(names ? `/api/history?services=${encodeURIComponent(names)}` : null, Math.floor(Date.now() / 60_000));
+  return (
+    <ul class="glance">
+      {shown.map((one) => (
+        <li key={one.name}>
+          <a href={to("services", one.name)} title={one.name}>
+            <Mark tone={one.state === "up" ? "ok" : one.state === "down" ? "bad" : one.state === "degraded" ? "warn" : "odd"} />
+            <span class="name">{one.name}</span>
+            <span class="soft figure">{percent(one.uptime["24h"])}</span>
+            <ServiceBars history={historyOf(value, one.name)} />
+            <span class="hidden">{one.state}</span>
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function Overview({ state, world }: { state: State; world: World }) {
+  const { words, tone } = verdict(state);
+  const troubles = wrong(state);
+  const waiting = needs(state);
+  const acts = world.timeline.filter(isAct).slice(0, SHOWN);
+  const up = state.services.filter((one) => one.state === "up").length;
+  return (
+    <>
+      <h1 class={`big ${tone}`}>
+        <Mark tone={tone} /> {words}
+      </h1>
+      <p class="soft figures">
+        <span>
+          {up} of {many(state.services.length, "service")} up
+        </span>
+        <span>{many(state.agents.length, "agent")}</span>
+        <span>{many(state.sessions.length, "session")}</span>
+        <span>
+          autonomy <a href={to("settings")}>{state.autonomy}</a>
+        </span>
+        <span>
+          {state.budget.left} of {state.budget.most} restarts left this hour
+        </span>
+      </p>
+      <section aria-labelledby="wrong">
+        <h2 id="wrong">Is anything wrong now?</h2>
+        {troubles.length === 0 && <Empty>Nothing. Everything that is watched answers as it should.</Empty>}
+        <div class="stack">
+          {troubles.slice(0, SHOWN).map((one) => (
+            <Trouble key={one.kind === "service" ? one.one.name : one.kind === "agent" ? one.one.agent_id : one.key} one={one} />
+          ))}
+        </div>
+        {troubles.length > SHOWN && (
+          <p>
+            <a href={to("services")}>and {troubles.length - SHOWN} more</a>
+          </p>
+        )}
+      </section>
+      <section aria-labelledby="did">
+        <h2 id="did">What did Argus do about it?</h2>
+        {acts.length === 0 && <Empty>Nothing lately: it had no reason to.</Empty>}
+        <ol class="acts">
+          {acts.map((one) => (
+            <li key={one.id}>
+              <time class="soft figure">{clock(one.at)}</time>
+              <Mark tone={toneOfEvent(one)} />
+              <span>
+                <strong>{subject(one)}</strong> {clipped(sentence(one))}
+                {typeof one.data.incident === "string" && one.data.incident && (
+                  <>
+                    {" "}
+                    <a href={to("incidents", one.data.incident)}>evidence</a>
+                  </>
+                )}
+              </span>
+            </li>
+          ))}
+        </ol>
+      </section>
+      <section aria-labelledby="needs">
+        <h2 id="needs">What needs you?</h2>
+        {waiting.length === 0 && <Empty>Nothing waits for a person.</Empty>}
+        <div class="grid">
+          {waiting.slice(0, SHOWN).map((need) => (
+            <NeedCard key={need.kind + ("id" in need.one ? need.one.id : "project" in need.one ? need.one.project : "name" in need.one ? need.one.name : need.one.agent_id)} need={need} />
+          ))}
+        </div>
+      </section>
+      {state.services.length > 0 && (
+        <section aria-labelledby="day">
+          <h2 id="day">
+            The last 24 hours <span class="soft">{state.services.length > SHOWN ? `the ${SHOWN} least well` : ""}</span>
+          </h2>
+          <Glance state={state} />
+        </section>
+      )}
+      {state.argus.discovered && (
+        <Empty>
+          There is no argus.yaml: what listens on this machine is watched, and nothing is restarted. <code>argus init</code> writes one.
+        </Empty>
+      )}
+    </>
+  );
+}
+
+export { clipped, duration, plain };

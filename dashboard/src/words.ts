@@ -1,0 +1,117 @@
+// Times, numbers and events in words.
+import { type Told, text } from "./model";
+
+export const duration = (seconds: number): string => {
+  const s = Math.max(0, Math.round(seconds));
+  if (s < 90) return `${s} s`;
+  if (s < 90 * 60) return `${Math.round(s / 60)} min`;
+  if (s < 36 * 3600) return `${Math.round(s / 3600)} h`;
+  return `${Math.round(s / 86400)} d`;
+};
+
+export const clock = (value: string | number): string => {
+  const moment = new Date(value);
+  const time = moment.toLocaleTimeString([], { hour12: false });
+  return moment.toDateString() === new Date().toDateString()
+    ? time
+    : `${moment.toLocaleDateString([], { month: "short", day: "numeric" })} ${time}`;
+};
+
+export const ms = (value: number | null): string =>
+  value === null ? "–" : value >= 10_000 ? `${(value / 1000).toFixed(0)} s` : value >= 100 ? `${value.toFixed(0)} ms` : `${value.toFixed(1)} ms`;
+
+/** Cut, not rounded: 100 % is said only when it is. */
+export const percent = (share: number | null): string =>
+  share === null ? "–" : share === 1 ? "100 %" : `${(Math.floor(share * 10_000) / 100).toFixed(2)} %`;
+
+export const tokens = (count: number | null): string => (count === null ? "–" : count >= 1000 ? `${Math.round(count / 1000)}k` : String(count));
+
+export const many = (count: number, one: string, more = `${one}s`): string => `${count} ${count === 1 ? one : more}`;
+
+export const plain = (word: string): string => word.replaceAll("_", " ");
+
+const list = (value: unknown): string => (Array.isArray(value) ? value.slice(0, 6).join(", ") + (value.length > 6 ? "…" : "") : "");
+
+type Say = (data: Record<string, unknown>) => string;
+
+const SAID: Record<string, Say> = {
+  service_down: (d) => `is down: ${text(d.detail) || text(d.cause)}`,
+  service_recovered: (d) => `is back after ${duration(Number(d.downSeconds))}${d.restarted ? ", restarted by Argus" : ""}`,
+  service_escalated: (d) => `is handed to you: ${text(d.why)}`,
+  service_unknown: (d) => `cannot be checked: ${text(d.detail)}`,
+  service_flapping: (d) => `goes up and down: ${text(d.flips)} times`,
+  service_settled: (d) => `has settled: ${text(d.to)}`,
+  state_changed: (d) => `${text(d.from) || "pending"} → ${text(d.to)}${d.detail ? `: ${text(d.detail)}` : ""}`,
+  decision_changed: (d) => (d.gate ? `held back (${text(d.gate)}): ${text(d.hint)}` : `decided: ${text(d.action)}`),
+  restart_started: (d) => `restart begun by ${text(d.by)}`,
+  restart_finished: (d) => `restart ${text(d.outcome)}`,
+  restart_refused: (d) => `restart refused (${text(d.gate)}): ${text(d.hint)}`,
+  service_paused: (d) => `paused until ${d.until ? clock(text(d.until)) : "…"} by ${text(d.by)}`,
+  service_resumed: (d) => `resumed by ${text(d.by)}`,
+  certificate_ends_soon: (d) => `its certificate ends ${text(d.expires)}`,
+  infrastructure_event: (d) => `infrastructure event: ${list(d.services)} fail together`,
+  infrastructure_event_ended: (d) => `infrastructure event over${list(d.stillFailing) ? `; still failing: ${list(d.stillFailing)}` : ""}`,
+  autonomy_changed: (d) => `autonomy ${text(d.from)} → ${text(d.to)} by ${text(d.by)}`,
+  breaker_opened: (d) => `breaker opened after ${many(Number(d.failures), "failure")} in a row: ${text(d.lastFailure)}`,
+  breaker_closed: () => "breaker closed",
+  breaker_reset: (d) => `breaker reset by ${text(d.by)}`,
+  notification_sent: (d) => `told you: ${text(d.title)}`,
+  argus_started: (d) => `Argus ${text(d.version)} started`,
+  argus_stopped: () => "Argus stopped",
+  clock_jump: (d) => `the clock jumped: ${text(d.kind) || text(d.reason)}`,
+  stop_requested: (d) => `asks to end: ${text(d.reason)}`,
+  stop_answered: (d) => `its wish to end was ${text(d.status)} by ${text(d.by)}`,
+  session_state_changed: (d) => `${plain(text(d.from))} → ${plain(text(d.to))}${d.question ? `: ${text(d.question)}` : ""}`,
+  session_needs_you: (d) => `needs you: ${text(d.question) || plain(text(d.state))}`,
+  context_band_changed: (d) => `context ${percent(Number(d.context_usage))}: ${plain(text(d.band))}`,
+};
+
+/** Generic words for the many that need no special ones. */
+const rest: Say = (d) =>
+  [d.outcome, d.status, d.to, d.step, d.gate && `gate ${text(d.gate)}`, d.reason || d.cause || d.detail || d.message, d.by && `by ${text(d.by)}`]
+    .filter(Boolean)
+    .map(text)
+    .join(", ");
+
+export function subject(one: Told): string {
+  const d = one.data;
+  return text(d.service ?? d.agent_id ?? d.subject ?? d.project ?? d.container ?? d.name ?? "");
+}
+
+export function sentence(one: Told): string {
+  const say = SAID[one.type];
+  if (say) return say(one.data);
+  const more = rest(one.data);
+  return plain(one.type) + (more ? `: ${more}` : "");
+}
+
+export type Tone = "ok" | "warn" | "bad" | "odd" | "none";
+
+const TONES: Record<string, Tone> = {
+  up: "ok", alive: "ok", working: "ok", well: "ok", closed: "ok", running: "ok", healthy: "ok", completed: "ok", available: "ok", done: "ok",
+  degraded: "warn", stale: "warn", spawning: "warn", idle: "none", rate_limited: "warn", stalled: "bad", "half-open": "warn", waiting: "warn",
+  restarting: "warn", "setting up": "warn", cleaning: "warn", starting: "warn", paused: "warn",
+  waiting_for_permission: "warn", waiting_for_input: "warn", interrupted: "warn",
+  down: "bad", dead: "bad", open: "bad", failed: "bad", exhausted: "bad", exited: "bad", unhealthy: "bad", abandoned: "bad", unavailable: "bad", absent: "bad",
+  unknown: "odd", pending: "odd", unwatched: "odd", "left alone": "none", respawned: "none", removed: "none", none: "none", created: "none",
+};
+
+export const toneOf = (state: string): Tone => TONES[state] ?? "none";
+
+const BAD = /down|died|failed|lost|escalated|exhausted|refused|crash|infrastructure_event$|opened|failing|dead/;
+const GOOD = /recovered|back|ready|finished|closed|completed|respawned|ended|verified|settled|spawned/;
+const WARN = /held|silent|stale|paused|needs|unknown|flapping|requested|reset|conflict|reassigned|soon|waiting|restart/;
+
+export function toneOfEvent(one: Told): Tone {
+  const outcome = text(one.data.outcome);
+  if (one.type === "restart_finished") return outcome === "recovered" ? "ok" : "bad";
+  if (one.type === "state_changed") return toneOf(text(one.data.to));
+  if (one.type === "infrastructure_event_ended") return "ok";
+  return BAD.test(one.type) ? "bad" : WARN.test(one.type) ? "warn" : GOOD.test(one.type) ? "ok" : "none";
+}
+
+/** What Argus did by itself or for somebody, as opposed to what it saw. */
+const ACTS =
+  /^(restart_started|restart_finished|restart_refused|service_escalated|decision_changed|agent_respawned|agent_spawned|respawn_held_back|agent_escalated|spawn_failed|handoff_\w+|session_prompted|notification_sent|container_restart\w*|restart_\w+|stop_finished|breaker_opened|autonomy_changed|infrastructure_event|service_paused|service_resumed|breaker_reset|stop_answered|config_reloaded)$/;
+
+export const isAct = (one: Told): boolean => ACTS.test(one.type);
