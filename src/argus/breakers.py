@@ -108,10 +108,12 @@ class Breakers:
     async def reset(self, name: str, by: str) -> tuple[Breaker, Breaker]:
         """By hand: an open one lets one call through, to see. Returns it before and after."""
         circuit = self.find(name)
-        before = circuit.breaker
-        if circuit.reset():
+        before, was_open = circuit.breaker, circuit.reset()
+        # As the reset left it: while that is written, the call that is let through may have failed.
+        after = circuit.breaker
+        if was_open:
             await self._notes.note(Append(Draft("system", "breaker_reset", name, {"breaker": name, "by": by})))
-        return before, circuit.breaker
+        return before, after
 
 
 def _written(breaker: Breaker, clock: Clock) -> dict[str, Any]:
