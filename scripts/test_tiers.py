@@ -326,7 +326,8 @@ def run_tier(tier: Tier, scratch: Path, strict: bool) -> Outcome:
     environment["PATH"] = os.pathsep.join(dict.fromkeys([environment.get("PATH", os.defpath), *places]))
     command = [sys.executable, "-m", "pytest", "-q", f"--junit-xml={report}", tier.path]
     if tier.workers:
-        command += ["-n", str(tier.workers)]
+        # The tests of a file share what they need: to start it takes longer than most of them.
+        command += ["-n", str(tier.workers), "--dist", "loadfile"]
 
     print(f"\n== {tier.name}", flush=True)
     started = time.monotonic()

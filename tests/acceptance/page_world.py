@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import random
 import stat
@@ -93,6 +94,8 @@ class House(Yard):
         died = self.post("/api/agents/spawn", {**spawn, "task": "SHOP-220: sort the catalogue by rating"}, 201)
         id = died["agent_id"]
         pid = eventually(lambda: self.agent(id)["pid"], f"{id} runs")
+        said = f"/api/agents/{id}/logs"
+        eventually(lambda: "writing tests first" in json.dumps(self.get(said)), f"{id} has said what it does")
         os.kill(pid, 9)
         eventually(lambda: self.agent(id)["state"] == "dead", f"{id} is dead")
         self.post(
