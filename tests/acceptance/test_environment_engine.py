@@ -304,6 +304,7 @@ def test_of_ten_calls_at_once_on_a_half_open_breaker_one_reaches_the_engine(
 ) -> None:
     shop.up()
     opened(yard, shop, front)
+    front.lead(NOWHERE)  # the guardian looks too, and what it could see would be the answer
     shop.env("reset-circuit")
     front.lead(gate.path)
     with ThreadPoolExecutor(10) as callers, injected:

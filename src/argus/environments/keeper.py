@@ -156,7 +156,7 @@ class Environments:
         with self._endings.one(asked.place) as ending:
             async with self._turn(blueprint, "setup", timeout) as waited:
                 ending.check()
-                left = None if timeout is None else max(0.0, timeout - waited)
+                left = None if timeout is None else max(0.0, round(timeout - waited, 1))
                 return await self._set_up(asked, loaded, circuit, ending, left)
 
     async def _set_up(
@@ -352,7 +352,8 @@ class Environments:
         """How many seconds it was waited for. Raises CONFLICT where it is not to be had within that time."""
         folder, began = blueprint.folder, self._tools.clock.monotonic()
         lock = self._turns[folder]
-        if lock.locked():
+        is_taken = lock.locked()
+        if is_taken:
             self._tell(blueprint.project)("setup", "waiting_for_turn", {"operation": what})
         try:
             async with asyncio.timeout(timeout):
@@ -364,7 +365,7 @@ class Environments:
         self._has_turn[folder] = what
         try:
             with _in_words():
-                yield self._tools.clock.monotonic() - began
+                yield self._tools.clock.monotonic() - began if is_taken else 0.0
         finally:
             self._has_turn.pop(folder, None)
             lock.release()
