@@ -25,7 +25,7 @@ from argus.core.vital import Vital
 from argus.host import shim
 from argus.host.identity import Identity, identify, is_alive
 from argus.host.launcher import MachineLauncher
-from argus.host.launching import Ended, Launch, LaunchFailed, LaunchUncertain, Running
+from argus.host.launching import NONCE, Ended, Launch, LaunchFailed, LaunchUncertain, Running
 from argus.host.runfolder import LOG_LIMIT, RunFolder
 from argus.host.vitals import carriers
 
@@ -673,3 +673,15 @@ async def test_stopping_an_agent_spares_the_tmux_server_that_it_started(machine:
     machine.tmux("set", "-g", "exit-empty", "off")
     await machine.launcher.stop(running, grace=ENOUGH)
     assert machine.tmux("display-message", "-p", "#{pid}").returncode == 0
+
+
+def test_who_becomes_another_program_all_the_time_is_found_every_time(tmp_path: Path) -> None:
+    """The kernel shows no environment while a program takes the place of another."""
+    again = tmp_path / "again"
+    again.write_text('exec sh "$0"\n')
+    process = subprocess.Popen(["sh", str(again)], env={**os.environ, NONCE: "a-nonce-of-its-own"})
+    try:
+        assert [len(list(carriers("a-nonce-of-its-own"))) for _ in range(300)] == [1] * 300
+    finally:
+        process.kill()
+        process.wait()

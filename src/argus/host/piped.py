@@ -22,19 +22,31 @@ _PIECE = 64 * 1024
 _SAID = 4096
 _END = 256
 _LIFELINE, _PAPER = 9, 8
+_QUIET, _ROUNDS = 3, 100
 PAPER = f"/dev/fd/{_PAPER}"
 """Under which a program finds what it is given to read besides its input: no name on any disk, and gone with it."""
 # The shell beside it: at the end of the lifeline it ends what carries the program's mark, also outside of the group,
-# but itself, and then the group with itself. It has no output of the program's open, which would never come to an end.
+# but itself, and then the group with itself. It looks until it has found nothing three times: what becomes another
+# program at that moment shows no mark, and what is killed may just have started something. It has no output of the
+# program's open, which would never come to an end.
 _TETHERED = (
     "/bin/sh",
     "-c",
     f"""( read -r argus_word
 read -r argus_own argus_word </proc/self/stat
-for argus_one in $(grep -lsz "^{MARK}=${MARK}\\$" /proc/[0-9]*/environ); do
-    argus_one=${{argus_one#/proc/}}
-    argus_one=${{argus_one%/environ}}
-    [ "$argus_one" = "$argus_own" ] || kill -9 "$argus_one"
+argus_mark=${MARK}
+unset {MARK}
+argus_rounds={_ROUNDS}
+argus_quiet=0
+while [ "$argus_quiet" -lt {_QUIET} ] && [ "$argus_rounds" -gt 0 ]; do
+    argus_rounds=$((argus_rounds - 1))
+    argus_quiet=$((argus_quiet + 1))
+    for argus_one in $(grep -lsz "^{MARK}=$argus_mark\\$" /proc/[0-9]*/environ); do
+        argus_one=${{argus_one#/proc/}}
+        argus_one=${{argus_one%/environ}}
+        [ "$argus_one" = "$argus_own" ] || {{ kill -9 "$argus_one" && argus_quiet=0; }}
+    done
+    sleep 0.02
 done
 kill -9 0 ) <&{_LIFELINE} >/dev/null 2>&1 &
 exec {_LIFELINE}<&-

@@ -7,6 +7,7 @@ import contextlib
 import os
 import resource
 import signal
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -19,6 +20,8 @@ _PROC = Path("/proc")
 _MOST = 10_000
 """Processes looked at in one search."""
 _ROUNDS = 5
+_TURNS, _TURN = 10, 0.002
+"""How often, and after how many seconds, an environment is read again that may just be changing hands."""
 _RESERVE = 64
 """Descriptors that stay free of those that only watch: whoever is watched without one is looked at now and then."""
 
@@ -141,10 +144,21 @@ def carrying(is_wanted: Callable[[list[bytes]], bool]) -> Iterator[Identity]:
             with contextlib.suppress(OSError):
                 folder = Path(entry.path)
                 who = identify(int(entry.name))
-                if who is None or not is_wanted((folder / "environ").read_bytes().split(b"\0")):
+                if who is None or not is_wanted(_environment(folder).split(b"\0")):
                     continue
                 if not (folder / "comm").read_bytes().startswith(b"tmux: server"):
                     yield who
+
+
+def _environment(folder: Path) -> bytes:
+    """While a process becomes another program its environment reads as empty: then it is read again."""
+    for _ in range(_TURNS):
+        if found := (folder / "environ").read_bytes():
+            return found
+        # Raises for the kernel's own and for who has ended: they have none, and will have none.
+        (folder / "exe").readlink()
+        time.sleep(_TURN)
+    return b""
 
 
 def _ancestry(pid: int) -> Iterator[int]:
