@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,7 +17,9 @@ from argus import home, yaml_lines
 from argus.agents.settings import Agents
 from argus.bridge.settings import Bridge
 from argus.core.autonomy import Level
+from argus.core.depending import Kind, thing
 from argus.core.errors import ArgusError, Code
+from argus.environments.settings import EnvironmentEntry
 from argus.host import oneself, processes
 from argus.host.dns import is_this_machine
 from argus.host.oneself import Oneself
@@ -29,10 +32,6 @@ from argus.services.restarters import DockerRestarter, LaunchdRestarter, Systemd
 from argus.services.settings import Health
 from argus.sessions.settings import Sessions
 from argus.yaml_lines import Document, Problem
-
-LATER = ("environments",)
-"""Sections whose parts are not built yet: accepted, and named in a notice, so that a file can be written once."""
-
 
 _LARGEST = 16 * 1024 * 1024
 """Bytes of a configuration: a hundred thousand services, and no more memory than they need."""
@@ -78,10 +77,14 @@ class Config(Section):
     agents: Agents = Field(default_factory=Agents, description="The agents that Argus starts and keeps going.")
     sessions: Sessions = Field(default_factory=Sessions, description="The sessions that supervise work.")
     bridge: Bridge = Field(default_factory=Bridge, description="Other MCP servers, asked through Argus.")
-    environments: list[Any] | None = Field(default=None, description="Not acted on yet.")
+    environments: list[EnvironmentEntry] = Field(
+        default_factory=list, description="Files of environments, with what they need that is not in them."
+    )
 
     def notices(self) -> list[str]:
-        return [f"the section `{name}` is not acted on yet" for name in LATER if getattr(self, name) is not None]
+        """What is not wrong, and will surprise somebody."""
+        missing = [one.file for one in self.environments if os.path.isabs(one.path) and not os.path.isfile(one.file)]
+        return [f"environments: there is no file {file}" for file in missing]
 
 
 def find(given: str | None, environ: Mapping[str, str], folder: Path) -> Path | None:
@@ -256,12 +259,29 @@ def _meaning(config: Config, document: Document, own_port: int) -> list[Problem]
                 close = difflib.get_close_matches(other, list(names), n=1)
                 hint = f'; did you mean "{close[0]}"?' if close else ""
                 problem(place, "dependsOn", f'"{service.name}" depends on "{other}", which does not exist{hint}')
+    for path, depends_on in _dependants(config):
+        missing = [one for one in map(thing, depends_on) if one.kind is Kind.SERVICE and one.name not in names]
+        for one in missing:
+            close = difflib.get_close_matches(one.name, list(names), n=1)
+            hint = f'; did you mean "{close[0]}"?' if close else ""
+            message = f'it depends on "{one.name}", which is no service of health.services{hint}'
+            problems.append(Problem(path, document.line(path), message))
     circle = _circle(names)
     if circle:
         line = document.line(("health", "services", places[circle[1]], "dependsOn"))
         text = " -> ".join(circle)
         problem(places[circle[0]], "dependsOn", f"the dependencies form a circle: {text} (see also line {line})")
     return problems
+
+
+def _dependants(config: Config) -> Iterator[tuple[yaml_lines.Path, tuple[str, ...]]]:
+    """Of the other parts, with their places."""
+    for name, agent in config.agents.configs.items():
+        yield ("agents", "configs", name, "dependsOn"), agent.depends_on
+    for name, project in config.sessions.projects.items():
+        yield ("sessions", "projects", name, "dependsOn"), project.depends_on
+    for place, environment in enumerate(config.environments):
+        yield ("environments", place, "dependsOn"), environment.depends_on
 
 
 def _names(service: Service, itself: Oneself) -> bool:

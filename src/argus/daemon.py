@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from argus import bridge_room, composing, home, session_room
+from argus import bridge_room, composing, graph_room, home, session_room
 from argus.agents.crew import Crew
 from argus.agents.tools import Tools as AgentTools
 from argus.api.answers import Errors
@@ -28,6 +28,7 @@ from argus.api.server import Activity, Farewell, Server
 from argus.autonomy import Autonomy
 from argus.breakers import Breakers
 from argus.core.clock import SystemClock, milliseconds
+from argus.core.depending import Broke, Thing
 from argus.core.errors import ArgusError, Code
 from argus.core.events import Draft
 from argus.host import channels, files, identity
@@ -95,20 +96,25 @@ async def _live(
         log_path=ground.log_path,
         witness=lambda: ground.own_address,
         show=partial(live.show, "services"),
+        in_use=lambda name: parts_of_graph.in_use(name),
     )
+    parts_of_graph = graph_room.Parts(clock, lambda: autonomy.level, lambda: reloader.in_force.environments)
+    graph = graph_room.graph(parts_of_graph, host, store, notes)
     breakers = Breakers(store, notes, clock, host.engine.circuit)
     environments = composing.environments(ground, host, breakers, notes, live, timekeeper.sound)
-    sessions = session_room.sessions(ground, host, notes, live, lambda: autonomy.level, timekeeper.sound)
+    sessions = session_room.sessions(ground, host, notes, live, lambda: autonomy.level, timekeeper.sound, graph.broken)
     timekeeper.on_jump(sessions.time_jumped)
     bridge = bridge_room.bridge(ground, host, breakers, notes)
     watch = Watch(ground.config.health, ground.services, tools)
     timekeeper.on_jump(watch.time_jumped)
     keys = Keys(ground.token, clock)
-    crew = Crew(ground.config.agents, _for_agents(ground, tools, launcher, keys))
+    crew = Crew(ground.config.agents, _for_agents(ground, tools, launcher, keys, graph.broken))
     timekeeper.on_jump(crew.time_jumped)
     deliveries = Deliveries(ground.config.notify.resolved(), store, sender, clock)
     retention = Retention(store, clock, ground.config.store.retention)
     reloader = Reloader(ground, watch, crew, sessions, bridge, autonomy, deliveries)
+    parts_of_graph.watch, parts_of_graph.crew = watch, crew
+    parts_of_graph.sessions, parts_of_graph.environments = sessions, environments
     house = House(
         store=store,
         clock=clock,
@@ -124,6 +130,7 @@ async def _live(
         environments=environments,
         bridge=bridge,
         sessions=sessions,
+        graph=graph,
         shell=composing.own_shell(),
         live=live,
         notes=notes,
@@ -140,6 +147,7 @@ async def _live(
     await watch.restore()
     await crew.restore()
     await sessions.restore()
+    await graph.restore()
     await _record_start(ground, notes)
     hang_ups = _catch_signals(stopping)
     async with asyncio.TaskGroup() as group:
@@ -152,6 +160,7 @@ async def _live(
             group.create_task(deliveries.run()),
             group.create_task(keep_running("breakers", breakers.run, store)),
             group.create_task(keep_running("environments", environments.run, store)),
+            group.create_task(keep_running("graph", graph.run, store)),
             group.create_task(keep_running("bridge", bridge.run, store)),
             group.create_task(keep_running("timekeeper", timekeeper.run, store)),
             group.create_task(keep_running("retention", retention.run, store)),
@@ -232,7 +241,13 @@ def _announcement(house: House) -> dict[str, Any]:
     }
 
 
-def _for_agents(ground: Ground, tools: Tools, launcher: MachineLauncher, keys: Keys) -> AgentTools:
+def _for_agents(
+    ground: Ground,
+    tools: Tools,
+    launcher: MachineLauncher,
+    keys: Keys,
+    broken: Callable[[tuple[Thing, ...]], Broke],
+) -> AgentTools:
     home = ground.options.home
 
     def environment(agent: str, project: str) -> dict[str, str]:
@@ -258,6 +273,7 @@ def _for_agents(ground: Ground, tools: Tools, launcher: MachineLauncher, keys: K
         run_folder=lambda agent: str(home / "agents" / agent),
         environment=environment,
         is_folder=lambda path: path.startswith("/") and os.path.isdir(path),
+        broken=broken,
     )
 
 

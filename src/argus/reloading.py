@@ -47,7 +47,7 @@ class Reloader:
         self._autonomy = autonomy
         self._deliveries = deliveries
         self._file = ground.options.config
-        self._in_force = ground.config
+        self.in_force = ground.config
         self._needs: tuple[str, ...] = ()
         self._one_at_a_time = asyncio.Lock()
 
@@ -72,7 +72,7 @@ class Reloader:
         services = await to_watch(new, file, port)
         change = registry.change(self._watch.services, {service.name: service for service in services})
         now = [name for name in Config.model_fields if name not in _AT_START]
-        changed = tuple(name for name in now if getattr(new, name) != getattr(self._in_force, name))
+        changed = tuple(name for name in now if getattr(new, name) != getattr(self.in_force, name))
         needs = tuple(name for name in _AT_START if getattr(new, name) != getattr(ground.config, name))
         done = Reloaded(change, changed, needs)
         if change or changed or needs != self._needs or file != self._file:
@@ -105,7 +105,7 @@ class Reloader:
             self._crew.configure(new.agents)
             self._sessions.configure(new.sessions)
             self._bridge.configure(new.bridge, str(file) if file else None)
-            self._in_force, self._file, self._needs = new, file, done.restart_needed
+            self.in_force, self._file, self._needs = new, file, done.restart_needed
             with contextlib.suppress(OSError):  # it was there a moment ago, when the file was read
                 stand_in_folder_of(file, self._ground.options.home)
             setup = self._ground.setup

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
-from argus.core import names, units
+from argus.core import depending, names, units
 
 
 class Section(BaseModel):
@@ -50,4 +50,14 @@ Name = Annotated[
     BeforeValidator(lambda value: names.check(value) if isinstance(value, str) else value),
     WithJsonSchema({"type": "string", "pattern": names.PATTERN, "maxLength": 100}),
 ]
+
+
+def _things(value: tuple[str, ...]) -> tuple[str, ...]:
+    for one in value:
+        depending.thing(one)
+    return value
+
+
+Dependencies = Annotated[tuple[str, ...], AfterValidator(_things)]
+"""Names of services, and environment:NAME."""
 Port = Annotated[int, Field(ge=0, le=65535, strict=True)]

@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Callable
 
 from argus.core.autonomy import Level
+from argus.core.depending import Broke, Thing
 from argus.host.machine import MachineHost
 from argus.host.papers import Papers
 from argus.host.transcripts import MachineTranscripts
@@ -27,6 +28,7 @@ def sessions(
     live: Live,
     autonomy: Callable[[], Level],
     time_is_sound: Callable[[], bool],
+    broken: Callable[[tuple[Thing, ...]], Broke],
 ) -> Sessions:
     made: list[Sessions] = []
 
@@ -45,6 +47,7 @@ def sessions(
         hands=TypistHands(Typist(panes), socket),
         files=Paperwork(Papers()),
         show=live.show,
+        broken=broken,
     )
     made.append(Sessions(ground.config.sessions, tools))
     return made[0]

@@ -447,12 +447,15 @@ def test_another_port_or_another_machine_is_not_argus():
         assert config.read(one_service(**keys), "argus.yaml").health.services
 
 
-@pytest.mark.parametrize("name", config.LATER)
-def test_a_section_that_is_not_built_yet_is_accepted_and_said(name: str):
-    text = f"{name}: [e2e.yaml]\n" if name == "environments" else f"{name}: {{any: thing}}\n"
-    notices = config.read(text, "argus.yaml").notices()
-    assert len(notices) == 1
-    assert name in notices[0]
+def test_an_environment_is_its_path_or_more_and_one_that_is_not_there_is_said(tmp_path: Path):
+    text = "health: {services: [{name: db, type: tcp, port: 1}]}\n"
+    text += f"environments: [e2e.yaml, {{path: {tmp_path}, dependsOn: [db]}}]\n"
+    read = config.read(text, "argus.yaml")
+    assert [one.depends_on for one in read.environments] == [(), ("db",)]
+    assert read.environments[1].file == str(tmp_path / "e2e.yaml")
+    assert read.notices() == [f"environments: there is no file {tmp_path}/e2e.yaml"]
+    for wrong in ("[nothing]", "['environment:other']"):
+        assert places(text.replace("[db]", wrong)) == [("environments[1].dependsOn", 2)]
 
 
 def test_a_secret_of_a_channel_does_not_stand_in_the_configuration_as_text():

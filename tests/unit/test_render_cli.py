@@ -210,7 +210,11 @@ ANSWERS: dict[str, Any] = {
     "services restart": {"service": "api", "act": "a"},
     "services pause": {"service": "api", "pausedUntil": "later"},
     "incidents": {"incidents": [INCIDENT]},
-    "explain": {"incident": INCIDENT, "events": [EVENT]},
+    "explain": {
+        "incident": INCIDENT,
+        "explains": [{"kind": "agent", "name": HOSTILE, "incident": None, "what": "waits"}],
+        "events": [EVENT],
+    },
     "context": {"text": "Service Health:\n- api: UP"},
     "nobody knows": {"a": "b"},
 }

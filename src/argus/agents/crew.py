@@ -30,6 +30,7 @@ from argus.agents.stops import Stops
 from argus.agents.terminals import Following, Handover, Terminals
 from argus.agents.tools import Tools
 from argus.core.clock import Jump, stamp
+from argus.core.depending import Broke
 from argus.core.errors import ArgusError, Code
 from argus.host.launching import LaunchFailed
 from argus.loops import keep_running
@@ -73,6 +74,10 @@ class Crew:
         self._tell(Reconfigured(settings))
         self._changed.set()
 
+    def look(self) -> None:
+        """At everybody, now: what somebody waited for may be back."""
+        self._tell(Look())
+
     def time_jumped(self, jump: Jump) -> None:
         """At once, and not in its turn: a look that is under way would go on counting the silence as an agent's."""
         self._keeper.ledger.trusted_from = stamp(self._tools.clock)
@@ -94,8 +99,15 @@ class Crew:
     def is_idle(self) -> bool:
         return not self.agents
 
+    def peek(self, id: str) -> Agent | None:
+        return self._keeper.ledger.book.peek(id)
+
     def find(self, id: str) -> Agent:
         return self._keeper.ledger.find(id)
+
+    def broken(self, agent: Agent) -> Broke:
+        """What it needs and does not have just now."""
+        return self._keeper.ledger.broken(agent)
 
     def silence(self, agent: Agent) -> float:
         return self._keeper.ledger.silence(agent)

@@ -41,7 +41,8 @@ class Judge:
 
     async def _look_at(self, agent: Agent) -> None:
         if agent.state is State.SPAWNING:
-            return  # its start has a deadline of its own
+            await self._starts.try_again(agent)
+            return  # else its start has a deadline of its own
         if agent.state is not State.DEAD:
             vital = self._ledger.vital(agent)
             if agent.origin is not Origin.FOREIGN and vital is Vital.ALIVE:
@@ -50,6 +51,9 @@ class Judge:
             if agent.origin is not Origin.FOREIGN and vital is Vital.DEAD:
                 # Whether it had finished is in its run folder, and nowhere else.
                 self._launches.take_up(agent)
+                return
+            if self._ledger.broken(agent):
+                self._ledger.excuse(agent)
                 return
             # Of what others started, a PID alone says little (a hook may have sent its own): its beats speak for it.
             if not self._is_silent(agent):
@@ -143,6 +147,7 @@ class Judge:
         now = stamp(self._tools.clock)
         return policy.Facts(
             stop_approved=bool(agent.stop),
+            dependency_down=bool(self._ledger.broken(agent)),
             finished=agent.status == COMPLETED or agent.exit_status == 0,
             vital=self._ledger.vital(agent),
             all_are_late=not self._tools.time_is_sound(),

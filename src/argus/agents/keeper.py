@@ -44,7 +44,9 @@ from argus.store.records import Act, Append, CloseAct, OpenAct
 STOP = "stop_agent"
 _WAITED = 0.5
 """Seconds after which what an agent said is written; what it says meanwhile is written with it."""
-_A_PERSON_MAY: dict[str, Any] = {"autonomy": Level.FULL, "wait": 0.0, "respawns": -1, "respawn_enabled": True}
+_A_PERSON_MAY: dict[str, Any] = {
+    "autonomy": Level.FULL, "wait": 0.0, "respawns": -1, "respawn_enabled": True, "dependency_down": False,
+}  # fmt: skip
 """Pass these gates, and no other."""
 
 
@@ -158,7 +160,9 @@ class Keeper:
         if agent.state is not State.SPAWNING and self._ours(agent) is not None:
             why = f"{agent.id} is alive, and would go on without anybody who knows of it: argus agents stop {agent.id}"
             raise ArgusError(Code.INVALID_STATE, why, agent=agent.id)
-        return await self.ledger.remove(agent, "removed by hand", by)
+        removed = await self.ledger.remove(agent, "removed by hand", by)
+        await self.starts.no_longer_waits(agent)
+        return removed
 
     async def _stop(self, agent: Agent, grace: float, by: str) -> Agent:
         """What a person stopped stays stopped: that is on record before the signal."""
@@ -168,6 +172,8 @@ class Keeper:
         await self.ledger.intents.commit(
             put(stopping), OpenAct(act), Append(started), then=lambda: self._end(stopping, act, grace)
         )
+        if stopping.state is State.SPAWNING:
+            await self.starts.try_again(stopping)
         if self.ledger.vital(stopping) is Vital.DEAD:
             return await self.ledger.remove(stopping, stopping.stop, by)
         return stopping

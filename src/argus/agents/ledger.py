@@ -13,6 +13,7 @@ from argus.agents.settings import Agents as Settings
 from argus.agents.tools import Tools
 from argus.core.backoff import HEALTHY_AGAIN, Backoff
 from argus.core.clock import Stamp, age, rebooted, stamp
+from argus.core.depending import Broke
 from argus.core.errors import ArgusError, Code
 from argus.core.events import Draft
 from argus.core.vital import Vital
@@ -39,6 +40,7 @@ class Ledger:
         """Whose last words are not on record yet, and since when; the longest waiting first."""
         self.is_asked_to_write = False
         self.intents = Intents(tools.store, tools.notes)
+        self._excused: dict[str, Stamp] = {}
         self.trusted_from = stamp(tools.clock)
         """Silence before this moment counts for nobody: Argus was away, or time jumped."""
 
@@ -66,6 +68,7 @@ class Ledger:
         self.book.forget(id)
         self.over[id] = why
         self._unwritten.pop(id, None)
+        self._excused.pop(id, None)
 
     def moved(self, agent: Agent, state: State, **more: Any) -> Agent:
         since = agent.since if state is agent.state else self._tools.clock.wall()
@@ -116,10 +119,21 @@ class Ledger:
             self._unwritten = {**kept, **{id: since for id, since in self._unwritten.items() if id not in kept}}
             raise
 
+    def broken(self, agent: Agent) -> Broke:
+        """What it needs and does not have just now."""
+        config = self.settings.configs.get(agent.config)
+        return self._tools.broken(config.needs) if config is not None and config.depends_on else ()
+
+    def excuse(self, agent: Agent) -> None:
+        """Its silence up to now counts for nothing: what it needs is down."""
+        self._excused[agent.id] = stamp(self._tools.clock)
+
     def silence(self, agent: Agent) -> float:
         """Seconds without a sign of life."""
         now = stamp(self._tools.clock)
         trusted = age(self.trusted_from, now)
+        if agent.id in self._excused:
+            trusted = min(trusted, age(self._excused[agent.id], now))
         return min(age(agent.seen, now), trusted) if agent.seen else trusted
 
     def vital(self, agent: Agent) -> Vital | None:

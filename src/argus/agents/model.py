@@ -107,7 +107,7 @@ class Agent:
     @property
     def needs_a_person(self) -> bool:
         """Nothing will happen to it by itself: it hangs, is silent, or what holds it back does not open with time."""
-        is_held = self.state is State.DEAD and self.gate not in ("", "backoff", "record")
+        is_held = self.state is State.DEAD and self.gate not in ("", "backoff", "record", "dependency down")
         return is_held or self.state in (State.STALE, State.UNKNOWN)
 
     @property

@@ -18,6 +18,7 @@ class Gate(StrEnum):
     CONFIG = "config not known"
     PATH = "project path is gone"
     AUTONOMY = "autonomy"
+    DEPENDENCY = "dependency down"
     CAP = "too many respawns"
     BACKOFF = "backoff"
     RECORD = "record"
@@ -43,6 +44,8 @@ class Facts:
     wait: float = 0.0
     """Seconds of backoff that are left."""
     recordable: bool = True
+    dependency_down: bool = False
+    """What it needs is broken: it would only die again, and its silence may come from that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,8 @@ def _gated(facts: Facts) -> Hold | Respawn:
         return Hold(Gate.PATH)
     if not facts.autonomy.allows(Level.MODERATE):
         return Hold(Gate.AUTONOMY)
+    if facts.dependency_down:
+        return Hold(Gate.DEPENDENCY)
     if facts.respawns >= facts.most:
         return Hold(Gate.CAP)
     if facts.wait > 0:

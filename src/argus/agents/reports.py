@@ -7,6 +7,7 @@ from typing import Any
 from argus.agents.model import Agent
 from argus.agents.policy import Gate
 from argus.core.autonomy import Level
+from argus.core.depending import Broke
 from argus.core.errors import Code
 from argus.core.events import Draft
 from argus.store.records import Act
@@ -37,6 +38,12 @@ def registered(agent: Agent) -> Draft:
 
 def spawn_started(agent: Agent, act: Act, by: str) -> Draft:
     return _draft("spawn_started", agent, act=act.id, by=by, project_path=agent.project)
+
+
+def waits(agent: Agent, roots: Broke) -> Draft:
+    """Its first start waits for what it needs."""
+    incident = {"incident": roots[0].incident} if roots[0].incident else {}
+    return _draft("spawn_waits", agent, dependencies=[one.thing.written for one in roots], **incident)
 
 
 def spawned(agent: Agent, act: Act, before: str) -> Draft:
@@ -101,6 +108,7 @@ def hint(gate: Gate, agent: Agent, most: int) -> str:
         Gate.CONFIG: f"the configuration has no agents.configs.{agent.config or '(none was given)'}",
         Gate.PATH: f"{agent.project or 'the project'} is not a folder any more",
         Gate.AUTONOMY: f"respawn requires moderate+; argus agents respawn {agent.id} does it once",
+        Gate.DEPENDENCY: "what it needs is down; it is started when that is back",
         Gate.CAP: f"all {most} respawns of this hour are spent; find out why it keeps ending",
         Gate.BACKOFF: f"started again {agent.wait:g} s after its end",
         Gate.RECORD: "the record cannot be written, and nothing is done without it",

@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from argus.schema import Duration, Name, PositiveDuration, Section, lasting
+from argus.core.depending import Thing, thing
+from argus.schema import Dependencies, Duration, Name, PositiveDuration, Section, lasting
 
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 """What is a name also to tmux and to git."""
@@ -64,15 +65,26 @@ class AgentConfig(Section):
     worktree: bool = Field(
         default=False, strict=True, description="In a git worktree of its own, on the branch argus/ID."
     )
+    depends_on: Dependencies = Field(
+        default=(),
+        description="What these agents need: services, and environment:NAME. While one of them is down they are told "
+        "so, none is started, and none is judged.",
+    )
 
     @property
     def project(self) -> str:
         return os.path.expanduser(self.cwd) if self.cwd else ""
 
     @property
-    def kind(self) -> str:
-        name = os.path.basename(self.command[0])
-        return self.agent or (name if name in ("claude", "codex") else "plain")
+    def needs(self) -> tuple[Thing, ...]:
+        return tuple(map(thing, self.depends_on))
+
+    @property
+    def kind(self) -> Literal["claude", "codex", "plain"]:
+        match os.path.basename(self.command[0]):
+            case "claude" | "codex" as name:
+                return self.agent or name
+        return self.agent or "plain"
 
 
 class Agents(Section):

@@ -17,8 +17,10 @@ from argus.agents.launches import Launches
 from argus.agents.ledger import Ledger, put
 from argus.agents.messages import Launched
 from argus.agents.model import Agent, Origin, Process, State
+from argus.agents.policy import Gate
 from argus.agents.tools import Tools
 from argus.core.clock import stamp
+from argus.core.depending import Broke
 from argus.core.errors import ArgusError, Code
 from argus.core.events import Draft
 from argus.core.vital import Vital
@@ -36,6 +38,8 @@ class Starts:
         self._ledger = ledger
         self._launches = launches
         self._tools = tools
+        self._held: dict[str, Act] = {}
+        """First starts that wait until what the agent needs is back."""
 
     async def spawn(self, config: str, project: str, task: str, by: str, terminal: Process | None = None) -> Agent:
         configs = self._ledger.settings.configs
@@ -56,7 +60,12 @@ class Starts:
             id, id, 1, State.SPAWNING, 0.0,
             config=config, project=project, folder=folder, task=task, terminal=terminal,
         )  # fmt: skip
-        return await self._begin(agent, by, None)
+        roots = self._ledger.broken(agent)
+        if roots and terminal is not None:
+            raise _not_now(agent, roots)
+        if roots:
+            agent = replace(agent, gate=Gate.DEPENDENCY.value, reason=_waits(roots))
+        return await self._begin(agent, by, None, *([reports.waits(agent, roots)] if roots else []))
 
     def _worktree(self, project: str, lineage: str) -> str:
         place = self._tools.worktrees.place(project, lineage)
@@ -146,7 +155,25 @@ class Starts:
         await self._ledger.intents.commit(*writes, then=then)
         return agent
 
+    async def try_again(self, agent: Agent) -> None:
+        """Starts one that has waited, when nothing that it needs is down any more; or ends it, if it was stopped."""
+        if agent.id in self._held and (agent.stop or not self._ledger.broken(agent)):
+            act = self._held.pop(agent.id)
+            await self._ledger.note(replace(agent, gate="", reason=""))
+            self.carry_out(agent, act)
+
+    async def no_longer_waits(self, agent: Agent) -> None:
+        act = self._held.pop(agent.id, None)
+        if act is not None:
+            await self.close(CloseAct(act.id, "failed", self._tools.clock.wall(), {"reason": "removed meanwhile"}))
+
     def carry_out(self, agent: Agent, act: Act) -> None:
+        if agent.gate == Gate.DEPENDENCY.value:
+            if self._ledger.broken(agent) and not agent.stop:
+                self._held[agent.id] = act
+                return
+            # It was meant to wait: how long ago it was decided says nothing against it.
+            act = replace(act, begun=stamp(self._tools.clock))
         config = self._ledger.settings.configs.get(agent.config)
         if agent.origin is Origin.TERMINAL:
             self._launches.hand_over(agent, act)
@@ -244,3 +271,15 @@ class Starts:
 
     def _where(self, running: Running) -> Process:
         return self._ledger.here(running.agent, running.shim)
+
+
+def _waits(roots: Broke) -> str:
+    return "waits for " + " and ".join(str(root.thing) for root in roots)
+
+
+def _not_now(agent: Agent, roots: Broke) -> ArgusError:
+    """Somebody sits in front of that terminal: told at once, and not left waiting."""
+    gate = Gate.DEPENDENCY.value
+    error = ArgusError(Code.GATE_REFUSED, f"nothing was started: {gate}", agent=agent.id, gate=gate)
+    down = ", ".join(str(root.thing) for root in roots)
+    return error.adding(hint=f"{down} is down; start it when that is back", incident=roots[0].incident or None)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from argus.core.autonomy import Level
 from argus.core.clock import Clock
+from argus.core.depending import Broke, Thing
 from argus.host.conversations import Conversations
 from argus.host.launching import Launcher
 from argus.host.worktrees import Worktrees
@@ -40,3 +41,5 @@ class Tools:
     """What an agent of that id and project is given to speak to Argus: where it is, and a token of its own."""
     is_folder: Callable[[str], bool]
     tmux_socket: str = "default"
+    broken: Callable[[tuple[Thing, ...]], Broke] = lambda needs: ()
+    """What of these is down, by its roots."""

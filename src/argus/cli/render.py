@@ -180,6 +180,9 @@ def _explain(answer: dict[str, Any]) -> Shown:
     one = answer["incident"]
     lines = [f"Incident {one['id']}: {one['kind']} {clean(one['subject'])}", f"opened {one['opened']}"]
     lines.append(f"closed {one['closed']}" if one["closed"] else "still open")
+    if answer["explains"]:
+        lines += ["", "because of it:"]
+        lines += [f"  {one['kind']} {clean(one['name'])}: {one['what']}" for one in answer["explains"]]
     lines += ["", *(event_line(event["channel"], event["data"] | event) for event in answer["events"])]
     return Shown("\n".join(lines))
 

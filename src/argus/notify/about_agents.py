@@ -8,8 +8,8 @@ from typing import Any
 from argus.core.units import spoken
 from argus.notify.message import IMPORTANT, INFORMATIVE, URGENT, Message
 
-_PASSING = {"backoff", "record"}
-"""Gates that open by themselves, soon: nothing for a person to hear of."""
+_PASSING = {"backoff", "record", "dependency down"}
+"""Gates that open by themselves: nothing for a person to hear of, or told where it belongs, with what is down."""
 _TASK = 200
 
 

@@ -10,6 +10,7 @@ from argus.agents.messages import Beat
 from argus.agents.model import Agent
 from argus.core.clock import milliseconds, rfc3339
 from argus.core.errors import Code
+from argus.graph import words
 from argus.ops.caller import Scope
 from argus.ops.house import House
 from argus.ops.operation import operation
@@ -37,6 +38,7 @@ class BeatView(SnakeAnswer):
     ok: bool
     stop: bool | None = Field(default=None, description="It should end")
     reason: str | None = Field(default=None, description="Why it should end")
+    notice: str | None = Field(default=None, description="What it needs is down: what, since when, and what is done")
     timestamp: int
 
 
@@ -60,7 +62,8 @@ class AgentView(SnakeAnswer):
     age_seconds: float | None = Field(description="Since its last sign of life")
     exit_status: int | None
     reason: str
-    gate: str | None = Field(description="What holds a respawn back")
+    gate: str | None = Field(description="What holds a start or a respawn back")
+    waits_for: list[str] = Field(description="What it needs and is down")
     session: str
 
 
@@ -124,6 +127,7 @@ def view(house: House, agent: Agent) -> AgentView:
         exit_status=agent.exit_status,
         reason=clean(agent.reason),
         gate=agent.gate or None,
+        waits_for=[str(root.thing) for root in house.crew.broken(agent)],
         session=agent.session,
     )
 
@@ -154,10 +158,16 @@ async def beat(house: House, ask: BeatAsk) -> BeatView:
     )
     now = milliseconds(house.clock.wall())
     return (
-        BeatView(ok=True, timestamp=now)
+        BeatView(ok=True, notice=_notice(house, ask.agent_id), timestamp=now)
         if pulse.ok
         else BeatView(ok=False, stop=True, reason=pulse.reason, timestamp=now)
     )
+
+
+def _notice(house: House, agent_id: str) -> str | None:
+    agent = house.crew.peek(agent_id)
+    roots = house.crew.broken(agent) if agent is not None else ()
+    return house.clean(words.lost(roots, house.clock.wall())) if roots else None
 
 
 @operation("agents.beats", "GET /api/heartbeats", read_only=True)

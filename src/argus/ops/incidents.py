@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import Field
 
 from argus.core.clock import rfc3339
 from argus.core.errors import ArgusError, Code
+from argus.core.events import Event
 from argus.ops.house import House
 from argus.ops.operation import Answer, Ask, operation
 from argus.store.records import Incident
+
+_AROUND = 500
+"""Of the newest incidents, in which those are looked for that this one explains."""
+_ROLES = {"agents": "agent", "sessions": "session"}
+_WAITS = {"dependency_lost": "waits until it is back", "spawn_waits": "is started when it is back"}
 
 
 class IncidentView(Answer):
@@ -37,8 +44,16 @@ class EventView(Answer):
     timestamp: int
 
 
+class Explained(Answer):
+    kind: str = Field(description="service, agent or session")
+    name: str
+    incident: str | None = Field(description="Its own, where it has one")
+    what: str = Field(description="What it means for it")
+
+
 class Story(Answer):
     incident: IncidentView
+    explains: list[Explained] = Field(description="What else is wrong because of it, each once")
     events: list[EventView] = Field(description="What was seen, decided, done and told, in order")
 
 
@@ -84,7 +99,23 @@ async def explain(house: House, ask: IncidentAsk) -> Story:
         EventView(id=e.id, channel=e.channel, type=e.type, subject=e.subject, data=dict(e.data), timestamp=e.timestamp)
         for e in events
     ]
-    return Story(incident=incident_view(found), events=views)
+    around = await house.store.incidents(limit=_AROUND)
+    return Story(incident=incident_view(found), explains=_explained(found, events, around), events=views)
+
+
+def _explained(root: Incident, events: Sequence[Event], around: Sequence[Incident]) -> list[Explained]:
+    services = [
+        Explained(kind="service", name=one.subject, incident=one.id, what="down, and not restarted for itself")
+        for one in around
+        if one.data.get("explainedBy") == root.id
+    ]
+    waiting = {
+        (_ROLES[event.channel], event.subject): _WAITS[event.type]
+        for event in events
+        if event.channel in _ROLES and event.type in _WAITS
+    }
+    others = [Explained(kind=kind, name=name, incident=None, what=what) for (kind, name), what in waiting.items()]
+    return [*services, *others]
 
 
 OPERATIONS = (list_incidents, explain)

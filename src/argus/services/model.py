@@ -31,6 +31,7 @@ class Gate(StrEnum):
     NO_RESTART = "no restart configured"
     ALREADY = "already restarted in this outage"
     BUDGET = "budget"
+    IN_USE = "in use"
     RECORD = "record"
 
 
@@ -73,6 +74,8 @@ class Outage:
     escalated: bool = False
     cause: str = ""
     """What the check that confirmed it saw."""
+    explained_by: str = ""
+    """The incident of what it depends on, while that is down."""
 
     def data(self) -> dict[str, Any]:
         gate = self.gate.value if self.gate else None
@@ -82,6 +85,7 @@ class Outage:
             "gate": gate,
             "told": self.told,
             "escalated": self.escalated,
+            **({"explainedBy": self.explained_by} if self.explained_by else {}),
         }
 
 

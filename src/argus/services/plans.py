@@ -56,6 +56,8 @@ class Planner:
         self._pauses = pauses
         self._spending = spending
         self._limits: dict[str, tuple[Service, Limits]] = {}
+        self._in_use_since: dict[str, float] = {}
+        """Since when a restart has waited for who works with it."""
 
     # What a reading comes to.
 
@@ -112,9 +114,14 @@ class Planner:
         if decision == Hold(Gate.ALREADY) and not outage.escalated:
             # Held back when it was looked at after its restart: in maintenance, or explained by something else.
             return self._escalation(service, judged, outage, "still_down")
-        if not fresh and isinstance(decision, Hold) and decision.gate is outage.gate:
+        explained = self._explained(facts)
+        is_as_before = not fresh and isinstance(decision, Hold) and decision.gate is outage.gate
+        if is_as_before and explained == outage.explained_by:
             return Plan(judged._replace(outage=outage))
-        decided = policy.decided(outage, decision)
+        decided = replace(policy.decided(outage, decision), explained_by=explained)
+        if is_as_before:
+            # What explains it is known for sure now; nothing else has changed.
+            return Plan(judged._replace(outage=decided), (outage_incident(service.name, decided),))
         verdict = self._verdict(service, judged, decision, facts)
         report = (
             reports.down(service, judged, decided, verdict)
@@ -128,6 +135,11 @@ class Planner:
             act, intent = self.intend(service, decided.incident, "argus", judged)
             return Plan(health._replace(repair=act.id), (*writes, *intent), act)
         return Plan(health, tuple(writes))
+
+    def _explained(self, facts: policy.Facts) -> str:
+        """The incident at its root, once that is confirmed."""
+        root = self._healths.get(facts.failed_dependency or "")
+        return root.outage.incident if root is not None and root.outage is not None else ""
 
     def _verdict(
         self, service: Service, judged: Health, decision: Restart | Hold, facts: policy.Facts
@@ -147,6 +159,7 @@ class Planner:
 
     def _recovery(self, service: Service, judged: Health, outage: Outage) -> Plan:
         wall = self._tools.clock.wall()
+        self._in_use_since.pop(service.name, None)
         report = reports.recovered(service, outage, wall, restarted=outage.restarted)
         return Plan(
             judged._replace(outage=None, recorded=judged.status),
@@ -202,7 +215,18 @@ class Planner:
             restarts=health.outage.restarts if health.outage else 0,
             budget_left=min(left, self._spending.left(own.max_per_hour, service.name)) if own else left,
             recordable=not self._tools.notes.is_away,
+            in_use=self._in_use(service),
         )
+
+    def _in_use(self, service: Service) -> str:
+        """Who is in the middle of working with it, for as long as that is waited for."""
+        user = self._tools.in_use(service.name)
+        now = self._tools.clock.monotonic()
+        if not user:
+            self._in_use_since.pop(service.name, None)
+            return ""
+        since = self._in_use_since.setdefault(service.name, now)
+        return user if now - since < self.settings.wait_for_work else ""
 
     def quiet_until(self, service: Service) -> float | None:
         """Until when nothing alerts or restarts, by hand or by the calendar; None: not now."""
@@ -236,6 +260,7 @@ class Planner:
         self, service: Service, incident: str | None, by: str, judged: Health | None = None
     ) -> tuple[Act, tuple[Write, ...]]:
         assert service.restart is not None
+        self._in_use_since.pop(service.name, None)
         reach(Place.INTENT_PLANNED)
         last = (judged or self._healths[service.name]).last
         target = service.target(last.seen if last else None)

@@ -94,6 +94,8 @@ class Facts:
     recordable: bool = True
     approved: bool = False
     """A person said yes to this one."""
+    in_use: str = ""
+    """Who works with it, in words; empty: nobody, or it was waited for long enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,8 @@ def decide(facts: Facts) -> Restart | Hold:
         return Hold(Gate.ALREADY)
     if facts.budget_left <= 0:
         return Hold(Gate.BUDGET)
+    if facts.in_use:
+        return Hold(Gate.IN_USE)
     if not facts.recordable:
         return Hold(Gate.RECORD)
     return Restart()

@@ -32,6 +32,9 @@ from argus.services.tools import Tools
 from argus.store.intents import Intents
 from argus.store.records import Append, CloseAct, Condition, Write
 
+_SOON = 1.0
+"""Seconds after which it is looked again whether somebody still works with a service."""
+
 
 class Reconciler:
     def __init__(
@@ -48,6 +51,7 @@ class Reconciler:
         self.repairing: dict[str, str] = {}
         """The act under way for a name, also when the service is taken out of the configuration meanwhile."""
         self._intents = Intents(tools.store, tools.notes)
+        self._waits_for_work: set[str] = set()
         self._is_waiting = False
         """For the next message: nothing is being handled, and nothing stands in the queue."""
         self.queue: asyncio.Queue[Message] = asyncio.Queue()
@@ -186,6 +190,8 @@ class Reconciler:
         approved = is_person and health.outage is not None
         facts = replace(self._plans.facts(service, health), approved=approved)
         decision = self._tools.decide(facts)
+        if decision == Hold(Gate.IN_USE):
+            raise _in_use(service.name, facts.in_use)
         if isinstance(decision, Hold):
             hint = reports.hint(service, decision, facts, self._plans.most(service))
             await self._tools.store.commit(Append(reports.restart_refused(service, decision.gate, by, hint)))
@@ -296,6 +302,9 @@ class Reconciler:
         if plan.act is None:
             await self._tools.notes.note(*plan.writes)
             self.healths[name] = plan.health
+            outage = plan.health.outage
+            if outage is not None and outage.gate is Gate.IN_USE:
+                self._look_soon(name)
             return
         act = plan.act
 
@@ -308,6 +317,17 @@ class Reconciler:
 
         await self._intents.commit(*plan.writes, then=then)
 
+    def _look_soon(self, name: str) -> None:
+        """The next reading may be a minute away, and the work that is waited for over in a second."""
+
+        def look() -> None:
+            self._waits_for_work.discard(name)
+            self.queue.put_nowait(Looked(name))
+
+        if name not in self._waits_for_work:
+            self._waits_for_work.add(name)
+            self.repairs.later(_SOON, look)
+
     def _is_trusted(self, observation: Observation) -> bool:
         return observation.at >= self._trusted_from and self._tools.time_is_sound()
 
@@ -315,6 +335,11 @@ class Reconciler:
         """Time jumped: every count of failures starts over, and nothing is decided before a full new run of them."""
         for name, health in self.healths.items():
             self.healths[name] = health._replace(failures=0, failing_since=None, successes=0, flips=(), answers=None)
+
+
+def _in_use(name: str, user: str) -> ArgusError:
+    gate = Gate.IN_USE.value
+    return ArgusError(Code.GATE_REFUSED, f"{name} was not restarted: {gate}", service=name, gate=gate, hint=user)
 
 
 def _answer(reply: asyncio.Future[Any], value: Any) -> None:

@@ -29,6 +29,7 @@ def hint(service: Service, decision: Restart | Hold, facts: Facts, most: int) ->
         Gate.NO_RESTART: f"no restart is configured for {service.name}",
         Gate.ALREADY: "it was restarted in this outage and is still down; a person has to look",
         Gate.BUDGET: f"all {most} restarts of this hour are spent",
+        Gate.IN_USE: f"{facts.in_use}; that is waited for, up to a limit",
         Gate.RECORD: "the record cannot be written, and nothing is done without it; it goes on when that is mended",
     }[decision.gate]
 

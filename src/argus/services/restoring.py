@@ -66,6 +66,7 @@ def _outage(incident: Incident) -> Outage:
         told=bool(data.get("told")),
         escalated=bool(data.get("escalated")),
         cause=incident.cause,
+        explained_by=str(data.get("explainedBy", "")),
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import ConfigDict, Field, model_validator
 
-from argus.schema import PositiveDuration, Section, lasting
+from argus.schema import Duration, PositiveDuration, Section, lasting
 from argus.services.checks import Service
 from argus.services.checks.base import RestartBudget
 
@@ -38,6 +38,9 @@ class Health(Section):
     verify_after: PositiveDuration = lasting("30s", "When to look again after a restart.")
     restart_budget: RestartBudget = Field(
         default_factory=RestartBudget, description="How many restarts are allowed over all services."
+    )
+    wait_for_work: Duration = lasting(
+        "30s", "How long a restart waits for the test case or the agent's turn that uses the service; 0s: not at all."
     )
     correlated_failure_threshold: int = Field(
         default=3, ge=2, strict=True, description="So many failing together are an infrastructure event."

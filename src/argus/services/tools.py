@@ -28,6 +28,8 @@ class Tools:
     """Where the output of a service's restart goes."""
     show: Callable[[str, Mapping[str, Any]], None] = lambda type, data: None
     """Shows a single reading to who looks, without recording it."""
+    in_use: Callable[[str], str] = lambda name: ""
+    """Who is in the middle of working with a service, in words; empty: nobody that is known of."""
     witness: Callable[[], tuple[str, int] | None] = lambda: None
     """Argus's own listener, asked before an infrastructure event is declared."""
     decide: Callable[[policy.Facts], policy.Restart | policy.Hold] = policy.decide

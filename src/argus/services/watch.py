@@ -15,7 +15,7 @@ from argus.services import registry
 from argus.services.checks.base import Service
 from argus.services.history import History
 from argus.services.messages import Asked, Observed, Paused, Reconfigured
-from argus.services.model import Health, Observation, Seen, Status
+from argus.services.model import Gate, Health, Observation, Seen, Status
 from argus.services.reconciler import Reconciler
 from argus.services.registry import Change
 from argus.services.restoring import restore
@@ -28,6 +28,9 @@ _GRACE = 2.0
 """A check that outlives its own deadline by this much is ended and says so."""
 _LATE = 0.25
 """A failure that took so much longer than its timeout was ours: the loop did not run while the answer came."""
+
+
+_MOMENT = 0.5
 
 
 class Watch:
@@ -129,10 +132,17 @@ class Watch:
 
     async def restart(self, name: str, by: str, *, is_person: bool = False) -> str:
         """Asks for a restart through the gates; returns the act's id once the intent is on record."""
-        self.find(name)
-        reply: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self._queue.put_nowait(Asked(name, by, is_person, reply))
-        return await reply
+        while True:
+            self.find(name)
+            reply: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+            self._queue.put_nowait(Asked(name, by, is_person, reply))
+            try:
+                return await reply
+            except ArgusError as error:
+                # Somebody works with it: that is waited for, up to a limit that the gate keeps.
+                if error.details.get("gate") != Gate.IN_USE.value:
+                    raise
+            await asyncio.sleep(_MOMENT)
 
     async def pause(self, name: str, seconds: float | None, by: str) -> float | None:
         """Holds alerts and restarts back for a while; None ends that. Returns until when, as wall time."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from argus.core.autonomy import Level
 from argus.core.clock import Jump, stamp
+from argus.core.depending import Broke
 from argus.core.errors import ABOUT_SESSIONS, ArgusError, Code
 from argus.loops import keep_running, log
 from argus.sessions import policy, reports
@@ -15,6 +17,7 @@ from argus.sessions import session as sessions
 from argus.sessions.acting import Acting
 from argus.sessions.bands import Admission, Size, admission
 from argus.sessions.ear import Ear
+from argus.sessions.fusing import Patience, fuse
 from argus.sessions.handing import TYPED, Handing
 from argus.sessions.model import Activity, ContextReading, Source
 from argus.sessions.observing import Observing
@@ -23,7 +26,7 @@ from argus.sessions.session import SDK, Place, Session
 from argus.sessions.settings import Sessions as Settings
 from argus.sessions.signals import Sign
 from argus.sessions.spawning import Spawning
-from argus.sessions.tools import Answer, Tools
+from argus.sessions.tools import Answer, Hands, Tools
 from argus.sessions.watched import Watched
 from argus.store.records import Append, CloseAct, PutSession, RemoveSession, Write
 
@@ -49,11 +52,12 @@ class Sessions:
             lambda: self.settings.spawns,
             lambda: self.settings.check_every,
             lambda: {name: one.session.place.folder for name, one in self._all.items()},
+            self.broken,
         )
         self.ear = Ear(tools.clock)
         self._taken_out: dict[str, Watched] = {}
         """Of argus.yaml, by a reload."""
-        self._observing = Observing(tools, self._put, self.spawns, lambda: self.settings)
+        self._observing = Observing(tools, self._put, self.spawns, lambda: self.settings, self.broken)
         self._acting = Acting(tools, self._put, self._handing, self._prompting, lambda: self.settings)
 
     # The part's own life.
@@ -126,8 +130,38 @@ class Sessions:
         return found
 
     def admission(self, project: str, size: Size) -> Admission:
-        one = self.find(project).session
-        return admission(size, one.share, is_handing_off=one.is_handing_off, is_dead=one.state is Activity.DEAD)
+        one, roots = self.find(project).session, self.broken(project)
+        found = admission(size, one.share, is_handing_off=one.is_handing_off, is_dead=one.state is Activity.DEAD)
+        if roots and found.accept:
+            down = " and ".join(f"{root.thing} is down" for root in roots)
+            return Admission(False, found.band, f"{down}: no new work until it is back")
+        return found
+
+    def broken(self, project: str) -> Broke:
+        """What it needs and does not have just now."""
+        known = self.settings.projects.get(project)
+        return self._tools.broken(known.needs) if known is not None and known.depends_on else ()
+
+    def prompting(self, hands: Hands) -> Prompting:
+        """For lines into other terminals than the sessions': on record as all of them are."""
+        return Prompting(replace(self._tools, hands=hands))
+
+    def is_in_a_turn(self, kind: str, conversation: str) -> bool:
+        """Whether a conversation, wherever it goes on, was last heard to be at work."""
+        signs, now = self.ear.signs(kind, conversation), stamp(self._tools.clock)
+        patience = Patience(self.settings.spawns.stalled_after)
+        return fuse(signs, now, alive=True, session=conversation, patience=patience).state is Activity.WORKING
+
+    async def inform(self, project: str, text: str, also: Callable[[], Iterable[Write]]) -> Answer:
+        """Tells it something by ourselves, once; `also` is on record before it is typed. Below `moderate`, and where
+        nobody can type, only the record says it."""
+        one = self._all.get(project)
+        if one is None or one.session.place.type == SDK or not self._tools.autonomy().allows(Level.MODERATE):
+            return Answer(False, reason="there is no such session, or it may not be typed into")
+        async with self._lock(project):
+            if one.session.is_handing_off:
+                return Answer(False, again=True, reason="it is being handed on")
+            return await self._prompting.type(one.session.place, "dependency", text, also)
 
     async def add(self, place: Place, by: str) -> Watched:
         known = self._all.get(place.project)

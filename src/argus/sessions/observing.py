@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
 from argus.core.clock import Stamp, age, stamp
+from argus.core.depending import Broke
 from argus.sessions import reports
 from argus.sessions.bands import Band, band
 from argus.sessions.fusing import Patience
@@ -24,7 +26,16 @@ _OLD = 2 * 3600.0
 
 
 class Observing:
-    def __init__(self, tools: Tools, put: Put, spawns: Spawning, settings: Callable[[], Settings]) -> None:
+    def __init__(
+        self,
+        tools: Tools,
+        put: Put,
+        spawns: Spawning,
+        settings: Callable[[], Settings],
+        broken: Callable[[str], Broke],
+    ) -> None:
+        """`broken`: what a project needs and does not have just now."""
+        self._broken = broken
         self._tools = tools
         self._put = put
         self._spawns = spawns
@@ -37,7 +48,7 @@ class Observing:
         before = one.session
         seen = await self._tools.eyes.look(before.place, one.own)
         now = stamp(self._tools.clock)
-        one.see(seen, now, Patience(self._settings().spawns.stalled_after))
+        one.see(seen, now, Patience(self._patience(one, now)))
         if before.place.type == SDK:
             await self._estimate(one, now)
         standing = one.standing
@@ -46,6 +57,14 @@ class Observing:
         await self._report(one, now)
         if one.checked is None or now.boot - one.checked >= self._settings().check_every:
             await self._check(one, now)
+
+    def _patience(self, one: Watched, now: Stamp) -> float:
+        """While what it needs is down its silence comes from that, and is counted from when that is back."""
+        patience = self._settings().spawns.stalled_after
+        if self._broken(one.session.project):
+            one.excused = now
+        is_excused = one.excused is not None and age(one.excused, now) <= patience
+        return math.inf if is_excused else patience
 
     async def _report(self, one: Watched, now: Stamp) -> None:
         """A change of state, and what a person has to hear: once each."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from argus.core.clock import stamp
 from argus.core.errors import ArgusError, Code
 from argus.sessions import reports
@@ -38,8 +40,10 @@ class Prompting:
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
 
-    async def type(self, place: Place, what: str, text: str) -> Answer:
-        """`what` it is about: spawn, context, limit, message."""
+    async def type(
+        self, place: Place, what: str, text: str, also: Callable[[], Iterable[Write]] = lambda: ()
+    ) -> Answer:
+        """`what` it is about: spawn, context, limit, message, dependency. `also` is written with the intent."""
         tools, said = self._tools, text[:_RECORDED]
         now = stamp(tools.clock)
         act = Act(tools.new_id(), TYPED, place.project, now, None, {"text": said, "what": what})
@@ -47,7 +51,7 @@ class Prompting:
 
         async def before() -> None:
             nonlocal opened
-            await tools.notes.commit(OpenAct(act))
+            await tools.notes.commit(OpenAct(act), *also())
             opened = True
 
         answer = await tools.hands.type(place, text, command=False, before=before, told=None)

@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
-from argus.schema import Duration, PositiveDuration, Section, lasting
+from argus.core.depending import Thing, thing
+from argus.schema import Dependencies, Duration, PositiveDuration, Section, lasting
 
 _PROJECT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,49}")
 _TMUX = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}")
@@ -80,6 +81,11 @@ class Project(Section):
     resume_after_limit: bool = Field(
         default=True, strict=True, description="Whether it goes on by itself once a rate limit is over."
     )
+    depends_on: Dependencies = Field(
+        default=(),
+        description="What its work needs: services, and environment:NAME. While one of them is down it is told so, "
+        "takes no new work, and is not judged.",
+    )
 
     @field_validator("handoffs")
     @classmethod
@@ -92,6 +98,10 @@ class Project(Section):
     @property
     def folder(self) -> str:
         return os.path.expanduser(self.path)
+
+    @property
+    def needs(self) -> tuple[Thing, ...]:
+        return tuple(map(thing, self.depends_on))
 
 
 class Context(Section):

@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from argus.core.clock import Stamp, stamp
+from argus.core.depending import Broke
 from argus.core.errors import ABOUT_SPAWNS, ArgusError, Code
 from argus.sessions import reports
 from argus.sessions import spawns as judging
@@ -49,8 +50,11 @@ class Spawning:
         settings: Callable[[], SpawnSettings],
         every: Callable[[], float],
         folders: Callable[[], Mapping[str, str]],
+        broken: Callable[[str], Broke] = lambda project: (),
     ) -> None:
-        """`folders`: where each project's session works, by the project's name."""
+        """`folders`: where each project's session works, by the project's name; `broken`: what it needs and does not
+        have just now."""
+        self._broken = broken
         self._tools = tools
         self._folders = folders
         self._settings = settings
@@ -188,6 +192,10 @@ class Spawning:
         self._live = {id: one for id, one in self._live.items() if not judging.is_settled(one, moment, self.limits)}
 
     async def _judge(self, one: Spawn) -> None:
+        if self._broken(one.project):
+            # Its silence comes from that, and is counted from when that is back.
+            self._live[one.id] = replace(one, changed=stamp(self._tools.clock))
+            return
         output = judging.Output(None)
         if one.output_file:
             output = await self._tools.files.output(one.output_file, self._reach(one.project, one.folder))

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from argus.core.autonomy import Level
 from argus.core.clock import Clock
+from argus.core.depending import Broke, Thing
 from argus.sessions.outputs import Reach
 from argus.sessions.session import Place
 from argus.sessions.signals import Sign
@@ -105,3 +106,5 @@ class Tools:
     hands: Hands
     files: Files
     show: Callable[[str, str, dict[str, object]], None] = field(default=lambda channel, type, data: None)
+    broken: Callable[[tuple[Thing, ...]], Broke] = field(default=lambda needs: ())
+    """What of these is down, by its roots."""

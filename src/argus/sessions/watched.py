@@ -54,6 +54,8 @@ class Watched:
     """When its transcript could last be read, or its hooks spoke."""
     there: Stamp | None = None
     """Since when its agent was seen there."""
+    excused: Stamp | None = None
+    """When something that it needs was last down."""
 
     def hear(self, signs: Iterable[Sign]) -> None:
         heard = list(signs)

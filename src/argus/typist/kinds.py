@@ -137,6 +137,9 @@ def _codex_works(look: Look) -> bool:
     return any("esc to interrupt" in text for text in Screen(look.lines).texts())
 
 
+_SPACES = 2
+
+
 def plain(prompt: str = PROMPT, *, lines: bool = False) -> Kind:
     """Any program: a line is half-typed if the cursor's row is not empty after the prompt, a pattern, is removed."""
     pattern = re.compile(prompt)
@@ -145,8 +148,8 @@ def plain(prompt: str = PROMPT, *, lines: bool = False) -> Kind:
         screen = Screen(look.lines)
         y = look.cursor[1]
         text = pattern.sub("", screen.text(y), count=1).strip()
-        # What fills the row above may have begun there.
-        return Line(text, whole=len(screen.text(y - 1)) < look.columns)
+        # What fills the row above may have begun there. tmux does not tell the spaces at its end.
+        return Line(text, whole=len(screen.text(y - 1)) < look.columns - _SPACES)
 
     return Kind("plain", read, lines=lines, silent=True, interrupt=Key.INTERRUPT)
 

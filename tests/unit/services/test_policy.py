@@ -179,6 +179,7 @@ HOLDING = {
     Gate.NO_RESTART: {"restartable": False},
     Gate.ALREADY: {"restarts": 2},
     Gate.BUDGET: {"budget_left": 0},
+    Gate.IN_USE: {"in_use": "session shop is in a turn"},
     Gate.RECORD: {"recordable": False},
 }
 FREE = {"autonomy": Level.MODERATE, "budget_left": 2}

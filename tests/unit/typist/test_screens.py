@@ -156,6 +156,12 @@ def test_the_prompt_of_a_plain_agent_is_a_setting() -> None:
     assert may_type(look, Wanted(plain(r"^agent>\s*"))) is None
 
 
+def test_a_line_that_wraps_after_a_space_is_known_by_its_end() -> None:
+    text = "x" * 40 + " and the end"
+    look = replace(drawn("> " + "x" * 40, "and the end", cursor=(11, 1)), columns=43)
+    assert may_enter(look, Wanted(PLAIN), Message(text), text) is None
+
+
 FRESH = screen(RECORDED, "fresh")
 SHELL = Process(Identity(2000, "2"), "bash")
 REFUSED = {

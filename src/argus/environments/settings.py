@@ -1,0 +1,45 @@
+"""The section `environments` of argus.yaml: which files there are, and what they need that is not in them."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from argus.core.depending import Kind, Thing, thing
+from argus.schema import Dependencies, Section
+
+_FILE = "e2e.yaml"
+
+
+def _services(value: tuple[str, ...]) -> tuple[str, ...]:
+    for one in value:
+        if thing(one).kind is not Kind.SERVICE:
+            raise ValueError(f"{one!r}: an environment depends on services")
+    return value
+
+
+class EnvironmentFile(Section):
+    """One environment. A path alone stands for one without `dependsOn`."""
+
+    path: str = Field(min_length=1, description="Its e2e.yaml, or the folder of that; from this file's folder.")
+    depends_on: Annotated[Dependencies, AfterValidator(_services)] = Field(
+        default=(), description="Services outside of it that it needs: while one is down, so is the environment."
+    )
+
+    @property
+    def needs(self) -> tuple[Thing, ...]:
+        return tuple(map(thing, self.depends_on))
+
+    @property
+    def file(self) -> str:
+        full = os.path.abspath(os.path.expanduser(self.path))
+        return full if full.endswith((".yaml", ".yml")) else os.path.join(full, _FILE)
+
+
+def _one(value: Any) -> Any:
+    return {"path": value} if isinstance(value, str) else value
+
+
+EnvironmentEntry = Annotated[EnvironmentFile, BeforeValidator(_one, json_schema_input_type=str | EnvironmentFile)]

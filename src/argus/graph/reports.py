@@ -1,0 +1,42 @@
+"""The journal's words for what depends on what. Names are fixed: other programs read them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from argus.core.clock import rfc3339
+from argus.core.depending import Broke
+from argus.core.events import Draft
+from argus.graph.model import Dependant, Role, Told
+
+_CHANNELS = {Role.AGENT: "agents", Role.SESSION: "sessions"}
+
+
+def lost(who: Dependant, roots: Broke, text: str) -> list[Draft]:
+    """One for each root: it stands in that one's story."""
+    return [
+        _draft(
+            "dependency_lost",
+            who,
+            root.incident,
+            dependency=root.thing.written,
+            since=rfc3339(root.since),
+            why=root.why,
+            doing=root.doing,
+            text=text,
+        )
+        for root in roots
+    ]
+
+
+def back(who: Dependant, told: Told, text: str) -> list[Draft]:
+    return [
+        _draft("dependency_back", who, str(one.get("incident", "")), dependency=name, text=text)
+        for name, one in told.things.items()
+    ]
+
+
+def _draft(type: str, who: Dependant, incident: str, **data: Any) -> Draft:
+    known = {"agent_id": who.name} if who.role is Role.AGENT else {"project": who.name}
+    story = {"incident": incident} if incident else {}
+    return Draft(_CHANNELS[who.role], type, who.name, {**known, **data, **story})

@@ -1,0 +1,31 @@
+"""What the daemon hands in: the other parts, as the graph sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+
+from argus.core.clock import Clock
+from argus.graph.model import Dependant
+from argus.graph.policy import Look
+from argus.store.interface import Store
+from argus.store.notes import Notes
+from argus.store.records import Write
+
+Say = Callable[[Dependant, str, Callable[[], tuple[Write, ...]]], Awaitable[None]]
+"""Types a line to one of them. What the last argument gives is on record before that; it is not asked for where nothing
+can be typed just now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    store: Store
+    notes: Notes
+    clock: Clock
+    look: Look
+    """How something that others depend on stands."""
+    dependants: Callable[[], Iterable[Dependant]]
+    """Everybody who works now and depends on something."""
+    say: Say
+    wake: Callable[[], None]
+    """Something is back: whoever waited for it is looked at."""

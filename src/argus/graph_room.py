@@ -1,0 +1,161 @@
+"""Putting the graph together: how the parts stand, who works with what, and how each of them is told."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from argus.agents.crew import Crew
+from argus.agents.model import Agent, State
+from argus.core.autonomy import Level
+from argus.core.clock import Clock
+from argus.core.depending import Kind, Thing
+from argus.environments.guarding.guardian import Seen as Guarded
+from argus.environments.guarding.model import State as Guard
+from argus.environments.keeper import Environments
+from argus.environments.runs import Run
+from argus.environments.runs import State as RunState
+from argus.environments.settings import EnvironmentFile
+from argus.graph import policy
+from argus.graph.keeper import Graph
+from argus.graph.model import Dependant, Role, Standing
+from argus.graph.tools import Tools
+from argus.host.machine import MachineHost
+from argus.services.watch import Watch
+from argus.sessions.hands import TypistHands
+from argus.sessions.keeper import Sessions
+from argus.sessions.model import Activity
+from argus.sessions.session import Place
+from argus.store.interface import Store
+from argus.store.notes import Notes
+from argus.store.records import Write
+from argus.typist import Typist
+
+_WORKS = frozenset({State.ALIVE, State.STALE, State.UNKNOWN})
+_ILL = {
+    Guard.WAITING: "starts it anew in a moment",
+    Guard.STARTING: "is starting it anew",
+    Guard.FAILED: "does not restart it; a person was told",
+    Guard.EXHAUSTED: "has given it up; a person was told",
+}
+_DOING = "looks again soon"
+
+
+@dataclass(slots=True)
+class Parts:
+    """Handed in one after the other: each of them is made with the graph in its hands."""
+
+    clock: Clock
+    autonomy: Callable[[], Level]
+    files: Callable[[], list[EnvironmentFile]]
+    watch: Watch | None = None
+    crew: Crew | None = None
+    sessions: Sessions | None = None
+    environments: Environments | None = None
+    _ill_since: dict[str, float] = field(default_factory=dict)
+
+    # How things stand.
+
+    def look(self, thing: Thing) -> Standing | None:
+        return self._service(thing.name) if thing.kind is Kind.SERVICE else self._environment(thing.name)
+
+    def _service(self, name: str) -> Standing | None:
+        watch = self.watch
+        if watch is None or name not in watch.services:
+            return None
+        health, service = watch.healths[name], watch.services[name]
+        below = tuple(Thing(Kind.SERVICE, other) for other in service.depends_on)
+        outage = health.outage
+        if outage is None:
+            return Standing(is_down=False, depends_on=below)
+        doing = (
+            "is restarting it" if health.repair else f"does not restart it: {outage.gate}" if outage.gate else _DOING
+        )
+        why = health.last.seen.detail if health.last else outage.cause
+        return Standing(True, outage.opened, why, doing, outage.incident, below)
+
+    def _environment(self, name: str) -> Standing | None:
+        """Only one that is up can be down: whoever needs it may be the one to set it up."""
+        run = next((one for one in self._runs() if one.project == name), None)
+        if run is None or self.environments is None:
+            self._ill_since.pop(name, None)
+            return None
+        file = os.path.realpath(os.path.join(run.folder, run.file or "e2e.yaml"))
+        below = tuple(need for one in self.files() if os.path.realpath(one.file) == file for need in one.needs)
+        ill = {part: seen for part, seen in self.environments.guards(run).items() if seen.state in _ILL}
+        if not ill:
+            self._ill_since.pop(name, None)
+            return Standing(is_down=False, depends_on=below, is_borne=True)
+        since = self._ill_since.setdefault(name, self.clock.wall())
+        part, seen = next(iter(ill.items()))
+        return Standing(True, since, _why(part, seen), _ILL[seen.state], depends_on=below, is_borne=True)
+
+    def _runs(self) -> Iterator[Run]:
+        yield from (run for run in self.environments.runs if run.state is RunState.UP) if self.environments else ()
+
+    # Who works with what.
+
+    def dependants(self) -> Iterator[Dependant]:
+        for agent in self.crew.agents if self.crew else ():
+            one = self.dependant(agent)
+            if one is not None and agent.state in _WORKS:
+                yield one
+        if self.sessions is not None:
+            for name, project in self.sessions.settings.projects.items():
+                if project.depends_on:
+                    yield Dependant(Role.SESSION, name, project.needs)
+
+    def dependant(self, agent: Agent) -> Dependant | None:
+        config = self.crew.settings.configs.get(agent.config) if self.crew else None
+        return Dependant(Role.AGENT, agent.id, config.needs) if config is not None and config.depends_on else None
+
+    # Who is in the middle of something.
+
+    def in_use(self, service: str) -> str:
+        """Who works with it at this moment, in words; empty: nobody that we know of."""
+        thing = Thing(Kind.SERVICE, service)
+        return next(self._users(thing), "")
+
+    def _users(self, thing: Thing) -> Iterator[str]:
+        for who in self.dependants():
+            if policy.reaches(who.depends_on, thing, self.look) and self._is_in_a_turn(who):
+                yield f"{who.role.value} {who.name} is in a turn"
+        for run in self._runs():
+            below = self._environment(run.project)
+            cases = self.environments.turnstile(run.id).inside if self.environments else ()
+            if cases and below is not None and policy.reaches(below.depends_on, thing, self.look):
+                yield f"test case {cases[0]!r} of environment {run.project} is running"
+
+    def _is_in_a_turn(self, who: Dependant) -> bool:
+        if self.sessions is None or self.crew is None:
+            return False
+        if who.role is Role.SESSION:
+            return self.sessions.find(who.name).standing.state is Activity.WORKING
+        agent = self.crew.find(who.name)
+        kind = self.crew.settings.configs[agent.config].kind
+        return bool(agent.session) and self.sessions.is_in_a_turn(kind, agent.session)
+
+
+def _why(part: str, seen: Guarded) -> str:
+    return f"{part}: {seen.why}" if seen.why else part
+
+
+def graph(parts: Parts, host: MachineHost, store: Store, notes: Notes) -> Graph:
+    hands = TypistHands(Typist(host.panes()), lambda: parts.crew.tmux_socket if parts.crew else "default")
+
+    async def say(who: Dependant, text: str, before: Callable[[], tuple[Write, ...]]) -> None:
+        if who.role is Role.SESSION and parts.sessions is not None:
+            await parts.sessions.inform(who.name, text, before)
+        elif parts.crew is not None and parts.sessions is not None:
+            agent = parts.crew.find(who.name)
+            config = parts.crew.settings.configs.get(agent.config)
+            if config is not None and config.tmux and parts.autonomy().allows(Level.MODERATE):
+                place = Place(agent.id, session=agent.id, folder=agent.works_in, agent=config.kind)
+                await parts.sessions.prompting(hands).type(place, "dependency", text, before)
+
+    def wake() -> None:
+        if parts.crew is not None:
+            parts.crew.look()
+
+    return Graph(Tools(store, notes, parts.clock, parts.look, parts.dependants, say, wake))

@@ -1,0 +1,287 @@
+"""One graph over all parts: who needs something that is down is told once, waits, and is told when it is back."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.acceptance.crew import HEARTBEAT, WORKER
+from tests.acceptance.harness import Argus, Hook, WebServer, eventually
+from tests.acceptance.yard import Yard, ended, stays
+from tests.tmux_server import TmuxServer, noted
+
+_LINES = Path(__file__).parent.parent / "line_agent.py"
+
+
+class World:
+    """A service, agents that need it, and a session in tmux that needs it too."""
+
+    def __init__(self, argus: Argus, web: WebServer, hook: Hook, folder: Path) -> None:
+        self.argus, self.web, self.hook = argus, web, hook
+        self.tmux = TmuxServer(folder)
+        self.project = folder / "project"
+        self.project.mkdir()
+        self.starts = folder / "starts"
+        self.lines = folder / "lines.jsonl"
+        worker = folder / "worker.py"
+        worker.write_text(WORKER)
+        self.claude = folder / "claude"
+        self.claude.write_text(f'#!/bin/sh\necho "$$ $ARGUS_AGENT_ID -" >> {self.starts}\nexec sleep 600\n')
+        self.claude.chmod(0o755)
+        self.worker = [sys.executable, "-I", "-S", str(worker), str(self.starts), "{{task}}"]
+
+    def up(self, *steps: str, autonomy: str = "moderate", needs: list[str] | None = None, **health: Any) -> None:
+        needs = needs or ["web"]
+        reads = {"command": [sys.executable, str(_LINES), str(self.lines)], "tmux": True, "agent": "plain"}
+        works = {"command": self.worker}
+        thinks = {"command": [str(self.claude), "{{task}}"]}
+        configs = {
+            name: {**one, "cwd": str(self.project), "dependsOn": needs}
+            for name, one in (("reader", reads), ("worker", works), ("thinker", thinks))
+        }
+        project = {"path": str(self.project), "agent": "plain", "dependsOn": needs}
+        said = {
+            "server": {"port": 0},
+            "autonomy": autonomy,
+            "health": {"verifyAfter": "500ms", "waitForWork": "20s", **health, "services": [self.web.service(*steps)]},
+            "notify": {"channels": [{"url": self.hook.url}]},
+            "agents": {"heartbeat": HEARTBEAT, "respawn": {"backoff": "0s"}, "configs": configs},
+            "sessions": {"tmuxSocket": self.tmux.socket, "lookEvery": "300ms", "projects": {"shop": project}},
+        }
+        self.argus.write(yaml.safe_dump(said, sort_keys=False))
+        self.argus.up()
+        self.argus.wait_until("web", "up")
+
+    def spawn(self, config: str) -> str:
+        reply = self.argus.rest("POST", "/api/agents/spawn", {"config_name": config, "task": "a task"})
+        assert reply.status == 201, reply
+        return str(reply.json["agent_id"])
+
+    def agent(self, id: str) -> dict[str, Any]:
+        found = self.argus.get("/api/agents")["agents"]
+        return next(one for one in found if one["agent_id"] == id)
+
+    def works(self, id: str) -> int:
+        def look() -> int:
+            lines = self.starts.read_text().splitlines() if self.starts.exists() else []
+            return next((int(line.split()[0]) for line in lines if line.split()[1] == id), 0)
+
+        return eventually(look, f"{id} works")
+
+    def events(self, type: str) -> list[dict[str, Any]]:
+        return [event.data for event in self.argus.journal(type)]
+
+
+@pytest.fixture
+def world(argus: Argus, web: WebServer, hook: Hook, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    with tempfile.TemporaryDirectory() as sockets:  # a socket's path must be short
+        monkeypatch.setenv("TMUX_TMPDIR", sockets)
+        argus.env["TMUX_TMPDIR"] = sockets
+        made = World(argus, web, hook, tmp_path)
+        yield made
+        made.tmux.end()
+        made.tmux.socket = "default"
+        made.tmux.end()
+
+
+def test_who_needs_it_is_told_once_waits_and_goes_on_when_it_is_back(world: World) -> None:
+    session = world.tmux.agent("shop-ps")
+    world.up()
+    reader, worker = world.spawn("reader"), world.spawn("worker")
+    pid = world.works(worker)
+    eventually(lambda: world.agent(reader)["state"] == "alive", "the reader lives")
+
+    world.web.kill()
+    incident = world.argus.wait_for("service_down").data["incident"]
+    for file in (session, world.lines):
+        (line,) = eventually(lambda file=file: noted(file), f"it was told: {world.argus.cli('audit').stdout}", 10)
+        assert line.startswith("[argus] service web is down since ")
+        assert "connection refused" in line
+        assert "You will be told when it is back." in line
+    assert world.agent(worker)["waits_for"] == ["service web"]
+    beat = world.argus.rest("POST", "/api/heartbeat", {"agent_id": worker})
+    assert beat.json["notice"].startswith("[argus] service web is down")
+    admission = world.argus.get("/api/sessions/shop/admission?size=tiny")
+    assert admission["accept"] is False
+    assert "service web is down" in admission["reason"]
+
+    waiting = world.argus.rest("POST", "/api/agents/spawn", {"config_name": "worker", "task": "later"}).json
+    assert (waiting["state"], waiting["gate"]) == ("spawning", "dependency down")
+    os.kill(pid, signal.SIGKILL)
+    held = world.argus.wait_for("respawn_held_back").data
+    assert (held["agent_id"], held["gate"]) == (worker, "dependency down")
+    # Killed and started again, it tells nobody twice, and goes on waiting.
+    world.argus.kill()
+    world.argus.up()
+    eventually(lambda: world.agent(waiting["agent_id"])["gate"] == "dependency down", "it still waits")
+
+    story = world.argus.get(f"/api/incidents/{incident}")
+    assert {(one["kind"], one["name"]) for one in story["explains"]} == {
+        ("agent", reader),
+        ("agent", worker),
+        ("agent", waiting["agent_id"]),
+        ("session", "shop"),
+    }
+    shown = world.argus.cli("explain", incident).stdout
+    assert "because of it" in shown
+    assert "session shop" in shown
+
+    world.web.start()
+    world.argus.wait_for("service_recovered")
+    world.works(waiting["agent_id"])
+    respawned = world.argus.wait_for("agent_respawned").data
+    assert respawned["previous"] == worker
+    for file in (session, world.lines):
+        lines = eventually(lambda file=file: len(noted(file)) == 2 and noted(file), "that it is back was told")
+        assert lines[1] == "[argus] web is back. Go on with your work."
+    told = [message.title for message in world.hook.messages if not message.title.startswith("AGENT RESPAWNED")]
+    assert told == ["SERVICE DOWN: web", "SERVICE RECOVERED: web"]
+
+
+def test_below_moderate_nothing_is_typed_and_the_record_says_it(world: World) -> None:
+    session = world.tmux.agent("shop-ps")
+    world.up(autonomy="observe")
+    world.web.kill()
+    (lost,) = [one for one in [world.argus.wait_for("dependency_lost").data] if one["project"] == "shop"]
+    assert lost["dependency"] == "web"
+    assert lost["doing"] == "does not restart it: autonomy"
+    world.web.start()
+    world.argus.wait_for("dependency_back")
+    assert noted(session) == []
+
+
+def test_a_service_that_is_explained_stands_under_its_root(argus: Argus, hook: Hook) -> None:
+    root, leaf = WebServer(argus, "db").start(), WebServer(argus, "api").start()
+    argus.configure([root.service(), leaf.service(dependsOn=["db"])], channels=[hook.url])
+    argus.up()
+    argus.wait_until("db", "up")
+    argus.wait_until("api", "up")
+    root.kill()
+    leaf.kill()
+    eventually(lambda: len(argus.journal("service_down")) == 2, "both are down")
+    incident = argus.service("db")["incident"]
+    explains = eventually(lambda: argus.get(f"/api/incidents/{incident}")["explains"], "what it explains")
+    assert [(one["kind"], one["name"], one["incident"]) for one in explains] == [
+        ("service", "api", argus.service("api")["incident"])
+    ]
+    assert [message.title for message in hook.messages] == ["SERVICE DOWN: db"]
+
+
+@pytest.mark.parametrize("how", ["ends", "lasts too long"])
+def test_a_restart_waits_for_the_turn_that_uses_the_service_up_to_a_limit(world: World, how: str) -> None:
+    world.up("repair", waitForWork="60s" if how == "ends" else "2s")
+    id = world.spawn("thinker")
+    world.works(id)
+    session = world.agent(id)["session"]
+    turn = {"session_id": session, "cwd": str(world.project), "prompt": "x"}
+    world.argus.rest("POST", "/api/hooks/claude", {**turn, "hook_event_name": "UserPromptSubmit"})
+    world.web.kill()
+    down = world.argus.wait_for("service_down").data
+    assert down["gate"] == "in use"
+    assert f"agent {id} is in a turn" in down["hint"]
+    if how == "ends":
+        assert world.web.runs == 0
+        world.argus.rest("POST", "/api/hooks/claude", {**turn, "hook_event_name": "Stop"})
+    world.argus.wait_for("restart_started")
+    world.argus.wait_for("service_recovered")
+    assert world.web.runs == 1
+
+
+def test_a_restart_that_somebody_asks_for_waits_as_well(world: World) -> None:
+    world.up("repair", waitForWork="2s")
+    id = world.spawn("thinker")
+    world.works(id)
+    turn = {"session_id": world.agent(id)["session"], "cwd": str(world.project), "prompt": "x"}
+    world.argus.rest("POST", "/api/hooks/claude", {**turn, "hook_event_name": "UserPromptSubmit"})
+    began = time.monotonic()
+    assert world.argus.rest("POST", "/api/services/web/restart").status == 202
+    assert time.monotonic() - began >= 2
+
+
+def test_an_unknown_dependency_is_refused_with_its_line(argus: Argus) -> None:
+    argus.write(
+        "health: {services: [{name: web, type: tcp, port: 1}]}\n"
+        "agents:\n  configs:\n    one:\n      command: [x]\n      dependsOn: [wep]\n"
+        "sessions:\n  projects:\n    shop:\n      path: /tmp\n      dependsOn: ['room:x']\n"
+    )
+    error = argus.cli("check", "--json").json["error"]
+    text = str(error)
+    assert "environment:NAME" in text
+    argus.write(argus.config.read_text().replace("'room:x'", "'environment:x'"))
+    text = str(argus.cli("check", "--json").json["error"])
+    assert "which is no service of health.services" in text
+    assert 'did you mean "web"' in text
+
+
+@pytest.fixture
+def harbour(resting: Yard) -> Yard:
+    """An agent that needs an environment, which needs a service that is there as long as a file is."""
+    alive, folder = resting.folder / "alive", resting.folder / "project"
+    folder.mkdir()
+    alive.touch()
+    db = {
+        "name": "db", "type": "command", "command": ["test", "-e", str(alive)], "interval": "200ms",
+        "restart": {"command": ["touch", str(alive)]}, "failuresBeforeAction": 1,
+    }  # fmt: skip
+    agent = {"command": ["sleep", "600"], "cwd": str(folder), "dependsOn": ["environment:shop"]}
+    said = {
+        "server": {"port": 0},
+        "autonomy": "moderate",
+        "health": {"verifyAfter": "200ms", "waitForWork": "60s", "services": [db]},
+        "agents": {"configs": {"worker": agent}},
+        "environments": [{"path": "project", "dependsOn": ["db"]}],
+    }
+    resting.write(yaml.safe_dump(said, sort_keys=False))
+    resting.up()
+    resting.rest("POST", "/api/agents/spawn", {"config_name": "worker", "task": "a task"})
+    resting.wait_for("agent_spawned")
+    return resting
+
+
+def test_an_environment_that_is_ill_and_one_whose_service_is_down_are_told_by_their_root(harbour: Yard) -> None:
+    # The guardian takes two seconds before it starts it again.
+    project = harbour.project(services=[stays("one")])
+    project.up()
+    assert harbour.get("/api/agents")["agents"][0]["waits_for"] == []
+    harbour.engine.ask("POST", "/containers/one/kill")
+    lost = harbour.wait_for("dependency_lost").data
+    assert (lost["agent_id"], lost["dependency"]) == ("team-worker001", "environment:shop")
+    assert lost["why"].startswith("one: ")
+    assert "anew" in lost["doing"]
+    harbour.wait_for("dependency_back")
+
+    assert harbour.cli("autonomy", "observe").code == 0
+    (harbour.folder / "alive").unlink()
+    lost = harbour.wait_for("dependency_lost", count=2).data
+    assert lost["dependency"] == "db"
+    assert harbour.get(f"/api/incidents/{lost['incident']}")["explains"][0]["name"] == "team-worker001"
+    (harbour.folder / "alive").touch()
+    harbour.wait_for("dependency_back", count=2)
+
+
+def test_a_restart_waits_for_the_test_case_that_uses_the_service(harbour: Yard) -> None:
+    project = harbour.project(
+        services=[stays("one")], tests={"suites": [{"id": "long", "name": "long", "file": "long.yaml"}]}
+    )
+    waits = {"command": "while [ ! -e /go ]; do sleep 0.1; done", "container": "one", "timeout": "60s"}
+    case = {"name": "long", "exec": waits}
+    (project.folder / "long.yaml").write_text(yaml.safe_dump({"name": "long", "cases": [case]}), encoding="utf-8")
+    project.up()
+    run = project.begin("run")
+    eventually(lambda: "/go" in str(harbour.engine.ask("GET", "/containers/one/top")), "the case is under way")
+    (harbour.folder / "alive").unlink()
+    down = harbour.wait_for("service_down").data
+    assert (down["gate"], "test case 'long'" in down["hint"]) == ("in use", True)
+    assert not harbour.journal("restart_started")
+    harbour.engine.execute("one", "touch", "/go")
+    harbour.wait_for("service_recovered")
+    assert ended(run).code == 0
