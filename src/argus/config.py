@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import functools
 import os
 import stat
 from collections.abc import Iterator, Mapping
@@ -220,7 +221,7 @@ def _place(location: tuple[int | str, ...], value: Any, *, missing: bool) -> tup
 def _message(one: ErrorDetails, path: tuple[str | int, ...]) -> str:
     match one["type"]:
         case "extra_forbidden":
-            known = sorted(_KEYS)
+            known = sorted(_known_keys())
             close = difflib.get_close_matches(str(path[-1]), known, n=1, cutoff=0.7) if path else []
             return "unknown key" + (f'; did you mean "{close[0]}"?' if close else "; argus schema argus lists them")
         case "missing":
@@ -338,4 +339,7 @@ def _keys(schema: Any) -> set[str]:
     return set().union(*(_keys(value) for value in schema)) if isinstance(schema, list) else set()
 
 
-_KEYS = _keys(Config.model_json_schema(by_alias=True))
+@functools.cache
+def _known_keys() -> frozenset[str]:
+    """Worked out for the first mistake: it takes a tenth of the time in which Argus starts."""
+    return frozenset(_keys(Config.model_json_schema(by_alias=True)))

@@ -25,7 +25,7 @@ from argus.sessions.told import Told
 class HookAsk(Ask):
     """The agents' own format: more fields than we know, and nothing in it is certain."""
 
-    model_config = ConfigDict(extra="allow", alias_generator=to_snake, validate_by_name=False)
+    model_config = ConfigDict(defer_build=True, extra="allow", alias_generator=to_snake, validate_by_name=False)
 
     agent: Name = Field(description="Which kind of agent reports, such as claude")
 

@@ -24,13 +24,13 @@ somebody says otherwise; and that together with the environment it was called in
 class Ask(BaseModel):
     """An operation's input. Unknown fields are errors: a misspelt option must not be ignored."""
 
-    model_config = ConfigDict(extra="forbid", alias_generator=to_camel, validate_by_name=False)
+    model_config = ConfigDict(defer_build=True, extra="forbid", alias_generator=to_camel, validate_by_name=False)
 
 
 class Answer(BaseModel):
     """An operation's output."""
 
-    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, validate_by_alias=True)
+    model_config = ConfigDict(defer_build=True, alias_generator=to_camel, validate_by_name=True, validate_by_alias=True)
 
 
 A = TypeVar("A", bound=Ask)

@@ -23,11 +23,11 @@ SESSION = r"^([A-Za-z0-9][A-Za-z0-9_.:-]*)?$"
 
 
 class SnakeAsk(Ask):
-    model_config = ConfigDict(extra="forbid", alias_generator=to_snake, validate_by_name=False)
+    model_config = ConfigDict(defer_build=True, extra="forbid", alias_generator=to_snake, validate_by_name=False)
 
 
 class SnakeAnswer(Answer):
-    model_config = ConfigDict(alias_generator=to_snake, validate_by_name=True, validate_by_alias=True)
+    model_config = ConfigDict(defer_build=True, alias_generator=to_snake, validate_by_name=True, validate_by_alias=True)
 
 
 def _said(text: str) -> str:

@@ -21,7 +21,9 @@ PLACEHOLDER = r"\{\{.+\}\}"
 class Part(BaseModel):
     """A section of the file. Unknown keys are left out, and told of elsewhere; an empty key is not there."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True, alias_generator=to_camel, validate_by_name=False)
+    model_config = ConfigDict(
+        defer_build=True, extra="ignore", frozen=True, alias_generator=to_camel, validate_by_name=False
+    )
 
     @model_validator(mode="before")
     @classmethod
