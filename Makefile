@@ -78,7 +78,7 @@ recovery: $(STAMP) ## break environments while their tests run, and print how ma
 	@$(PY) -m tests.recovery.campaign --runs $(RUNS)
 
 .PHONY: demo
-demo: $(STAMP) ## a small shop on Docker in which things are broken on purpose (FAST=1: without pauses)
+demo: $(STAMP) ## the tour: services, agents and a shop on Docker, broken on purpose (FAST=1: without pauses)
 	@$(PY) scripts/demo.py $(if $(FAST),--fast)
 
 .PHONY: bench

@@ -1,157 +1,112 @@
-"""`make demo`: a small shop on Docker, in which things are broken on purpose, and what Argus does about it.
+"""`make demo`: the tour. Services, agents and a shop on Docker, broken on purpose, and what Argus does about it.
 
     python scripts/demo.py [--fast]
 
-Needs a Docker engine and a static busybox (Debian: apt-get install docker.io busybox-static). An Argus of its own, with
-a state folder of its own, and a copy of examples/shop: nothing of yours is touched, and nothing is left at the end.
+An Argus of its own, with a state folder of its own, and a copy of examples/shop: nothing of yours is touched, and
+nothing is left at the end. What is not here is left out, and said: the shop needs a Docker engine and a static busybox
+(Debian: apt-get install docker.io busybox-static), the agents tmux, Claude Code npm or itself.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import os
 import shutil
-import socket
 import subprocess
-import sys
 import tempfile
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-ARGUS = ROOT / ".venv" / "bin" / "argus"
-SHOP = ROOT / "examples" / "shop"
-
-
-class Demo:
-    def __init__(self, folder: Path, *, fast: bool) -> None:
-        self.shop = folder / "shop"
-        self.pause = 0.0 if fast else 1.5
-        self.env = {**os.environ, "ARGUS_HOME": str(folder / "argus"), "NO_COLOR": "1", "COLUMNS": "100"}
-        self.helpers = helpers()
-        shutil.copytree(SHOP, self.shop)
-        # On any port: another Argus may run here, and is not disturbed.
-        (self.shop / "argus.yaml").write_text("server: {port: 0}\n", encoding="utf-8")
-
-    def say(self, text: str) -> None:
-        print(f"\n\033[1m{text}\033[0m" if sys.stdout.isatty() else f"\n== {text}", flush=True)
-        time.sleep(self.pause)
-
-    def argus(self, *words: str, expect: int = 0) -> None:
-        """In the shop's folder, with what it prints shown."""
-        print(f"$ argus {' '.join(words)}", flush=True)
-        done = subprocess.run([ARGUS, *words], cwd=self.shop, env=self.env)
-        if done.returncode != expect:
-            raise SystemExit(f"argus {' '.join(words)} ended with {done.returncode}, not with {expect}")
-
-    def docker(self, *words: str) -> str:
-        done = subprocess.run(["docker", *words], capture_output=True, text=True)
-        if done.returncode != 0:
-            raise SystemExit(f"docker {' '.join(words)}: {done.stderr.strip()}")
-        return done.stdout.strip()
-
-    def breaks(self, *words: str) -> None:
-        print(f"$ docker {' '.join(words)}        # broken on purpose", flush=True)
-        self.docker(*words)
-
-    def argus_meanwhile(self, words: tuple[str, ...], seen: str, breaks: tuple[str, ...]) -> None:
-        """Something is broken as soon as its output says this."""
-        print(f"$ argus {' '.join(words)}", flush=True)
-        out, err = subprocess.PIPE, subprocess.STDOUT
-        with subprocess.Popen(
-            [ARGUS, *words], cwd=self.shop, env=self.env, text=True, stdout=out, stderr=err
-        ) as program:
-            for line in program.stdout or ():
-                print(line, end="", flush=True)
-                if seen in line:
-                    self.breaks(*breaks)
-        if program.returncode != 0:
-            raise SystemExit(f"argus {' '.join(words)} ended with {program.returncode}")
-
-    def play(self) -> None:
-        self.say("1. A port that the shop wants is taken by somebody else.")
-        with taken(18080):
-            self.argus("env", "build")
-            self.argus("env", "setup")
-        self.say("2. The tests run. In the middle of them the database is killed.")
-        self.argus_meanwhile(("env", "run"), "the database runs one server", ("kill", "shop-db"))
-        self.say("3. The API says that it is ill. Argus starts it anew, and shows that it is well.")
-        began = self.docker("inspect", "-f", "{{.State.StartedAt}}", "shop-api")
-        self.breaks("exec", "shop-api", "touch", "/dev/shm/ill")
-        self.until_restarted("shop-api", began)
-        self.argus("env", "status")
-        self.argus("env", "run")
-        self.say("4. What the payment service was asked.")
-        self.argus("env", "mock-requests")
-        self.say("5. Somebody removes the database's container. The next setup brings everything up again.")
-        self.breaks("rm", "-f", "shop-db")
-        self.argus("env", "setup")
-        self.argus("env", "run")
-
-    def until_restarted(self, container: str, began: str) -> None:
-        for _ in range(600):
-            if self.docker("inspect", "-f", "{{.State.StartedAt}}", container) != began:
-                return
-            time.sleep(0.1)
-        raise SystemExit(f"{container} was not started again within a minute")
-
-    def end(self) -> None:
-        self.say("At the end nothing is left behind.")
-        subprocess.run([ARGUS, "env", "clean", "--force"], cwd=self.shop, env=self.env)
-        subprocess.run([ARGUS, "down"], cwd=self.shop, env=self.env, capture_output=True)
-        for image in ("argus-demo-db:1", "argus-demo-api:1", *(helpers() - self.helpers)):
-            subprocess.run(["docker", "rmi", "-f", image], capture_output=True)
-
-
-@contextlib.contextmanager
-def taken(port: int) -> Iterator[None]:
-    with socket.socket() as held:
-        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        with contextlib.suppress(OSError):  # somebody has it already: all the better
-            held.bind(("0.0.0.0", port))
-            held.listen()
-        yield
-
-
-def helpers() -> set[str]:
-    """The images that Argus made for itself."""
-    words = ["docker", "images", "--format", "{{.Repository}}:{{.Tag}}", "argusai/helper"]
-    return set(subprocess.run(words, capture_output=True, text=True).stdout.split())
-
-
-def busybox() -> Path:
-    for name in ("busybox-static", "busybox"):
-        found = shutil.which(name)
-        if found and is_static(Path(found)):
-            return Path(found).resolve()
-    raise SystemExit("a static busybox is needed (Debian: apt-get install busybox-static)")
-
-
-def is_static(program: Path) -> bool:
-    """An ELF file that names no interpreter."""
-    return b"ld-linux" not in program.read_bytes()[:4096] and b"ld-musl" not in program.read_bytes()[:4096]
+from test_tiers import CLAUDE, find, provide
+from tour import scenes
+from tour.claude import Claude
+from tour.stage import ARGUS, Stage
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--fast", action="store_true", help="without the pauses for reading")
     told = parser.parse_args()
-    if subprocess.run(["docker", "version"], capture_output=True).returncode != 0:
-        raise SystemExit(
-            "a Docker engine is needed, and `docker version` must work (Debian: apt-get install docker.io)"
-        )
-    program = busybox()
+    if not shutil.which("tmux"):
+        raise SystemExit("the agents of the tour live in tmux (Debian: apt-get install tmux)")
+    box, program = busybox(), claude()
+    # A short path: tmux keeps its socket there.
     with tempfile.TemporaryDirectory(prefix="argus-demo-") as folder:
-        demo = Demo(Path(folder), fast=told.fast)
-        (demo.shop / ".busybox").mkdir()
-        shutil.copy(program, demo.shop / ".busybox" / "busybox")
+        stage = Stage(Path(folder), fast=told.fast)
+        images = helpers()
+        if box is not None:
+            (stage.shop / ".busybox").mkdir()
+            shutil.copy(box, stage.shop / ".busybox" / "busybox")
         try:
-            demo.play()
+            play(stage, shop=box is not None, program=program)
         finally:
-            demo.end()
-    print("\nThe shop is in examples/shop. docs/environments.md and docs/tests.md say the rest.")
+            end(stage, images)
+    print("\nThe shop is in examples/shop; docs/ says the rest, one page for each part.")
+
+
+def play(stage: Stage, *, shop: bool, program: str | None) -> None:
+    stage.configure(with_claude=program is not None)
+    scenes.opening(stage, shop=shop, claude=program is not None)
+    agent = scenes.an_agent_at_work(stage)
+    claude = Claude(stage, program) if program else None
+    try:
+        if shop:
+            scenes.a_taken_port(stage)
+            scenes.a_killed_database(stage)
+        agent = scenes.a_killed_agent(stage, agent)
+        scenes.a_killed_service(stage, agent, claude)
+        if claude is not None:
+            scenes.a_full_context(stage, claude)
+        scenes.what_is_left(stage)
+    finally:
+        if claude is not None:
+            claude.model.close()
+
+
+def end(stage: Stage, images: set[str]) -> None:
+    stage.say("At the end nothing is left behind.")
+    if (stage.shop / ".busybox").exists():
+        subprocess.run([ARGUS, "env", "clean", "--force"], cwd=stage.shop, env=stage.env)
+        for image in ("argus-demo-db:1", "argus-demo-api:1", *(helpers() - images)):
+            subprocess.run(["docker", "rmi", "-f", image], capture_output=True)
+    for agent in stage.agents():
+        stage.quietly("agents", "stop", agent, "--timeout", "2")
+    subprocess.run([ARGUS, "down"], cwd=stage.shop, env=stage.env, capture_output=True)
+    stage.tmux("kill-server")
+    stage.kill_services()
+
+
+def claude() -> str | None:
+    """The real one: yours, or the one that the tests use, which npm brings."""
+    found = shutil.which("claude") or find(CLAUDE)
+    if found is None and (missing := provide(CLAUDE)):
+        print(f"Without Claude Code: {missing}.")
+        return None
+    return found or find(CLAUDE)
+
+
+def helpers() -> set[str]:
+    """The images that Argus made for itself."""
+    if not shutil.which("docker"):
+        return set()
+    words = ["docker", "images", "--format", "{{.Repository}}:{{.Tag}}", "argusai/helper"]
+    return set(subprocess.run(words, capture_output=True, text=True).stdout.split())
+
+
+def busybox() -> Path | None:
+    """None: the shop cannot be played, and it is said why."""
+    if not shutil.which("docker") or subprocess.run(["docker", "version"], capture_output=True).returncode != 0:
+        print("Without the shop: no Docker engine answers `docker version` (Debian: apt-get install docker.io).")
+        return None
+    for name in ("busybox-static", "busybox"):
+        found = shutil.which(name)
+        if found and is_static(Path(found)):
+            return Path(found).resolve()
+    print("Without the shop: a static busybox is missing (Debian: apt-get install busybox-static).")
+    return None
+
+
+def is_static(program: Path) -> bool:
+    """An ELF file that names no interpreter."""
+    return b"ld-linux" not in program.read_bytes()[:4096] and b"ld-musl" not in program.read_bytes()[:4096]
 
 
 if __name__ == "__main__":

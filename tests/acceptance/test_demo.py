@@ -6,8 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
+from tests.acceptance.harness import eventually
 from tests.acceptance.yard import NOTHING, ours
 from tests.docker_engine import Engine
 
@@ -17,6 +19,11 @@ MOMENTS = (
     "shop-db: back after restart 1",
     "orders: passed, 8 passed",
     "payments: POST /charges -> 402",
+    "Agent team-worker001 died, respawned as team-worker002 to continue task",
+    "I was told: [argus] service payments is down",
+    "session shop: waits until it is back",
+    "the document: ",
+    "all is well; autonomy moderate",
     "At the end nothing is left behind",
 )
 
@@ -32,3 +39,11 @@ def test_the_demo_breaks_a_shop_and_shows_it_repaired(docker: Engine, tmp_path: 
     assert ours(docker) == NOTHING
     assert docker.ask("GET", "/containers/json?all=1") == []
     assert list(tmp_path.glob("argus-demo-*")) == []
+    assert eventually(lambda: not _left() and "nothing", f"no process is left: {_left()}")
+
+
+def _left() -> list[str]:
+    """Programs that were given something there: services, agents, tmux, Argus."""
+    everybody = psutil.process_iter(["cmdline", "environ"])
+    named = ([*(one.info["cmdline"] or ()), *(one.info["environ"] or {}).values()] for one in everybody)
+    return [" ".join(words)[:100] for words in named if any("argus-demo-" in word for word in words)]

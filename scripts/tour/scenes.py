@@ -1,0 +1,128 @@
+"""The scenes of the tour, one after the other: something is broken, and Argus does something about it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+from collections.abc import Iterator
+
+from tour.claude import Claude
+from tour.stage import Stage
+
+TASK = "keep the shop's tests green"
+
+
+def opening(stage: Stage, *, shop: bool, claude: bool) -> None:
+    played = [
+        "two services",
+        "a scripted agent",
+        *(["the real Claude Code"] if claude else []),
+        *(["a shop on Docker"] if shop else []),
+    ]
+    stage.say(
+        "A day with Argus, in a few minutes.", f"On the stage: {', '.join(played)}. All of it gets broken on purpose."
+    )
+    stage.start_services()
+    stage.argus("up", "--detach")
+    stage.until(lambda: json.loads(stage.quietly("status", "--json"))["well"], "all is well")
+    link = json.loads(stage.quietly("open", "--json"))["url"]
+    stage.say("The same on the page, as it happens:", link)
+
+
+def a_taken_port(stage: Stage) -> None:
+    stage.say(
+        "A port that the shop wants is taken by somebody else.", "The preflight finds it, and moves the shop aside."
+    )
+    with _taken(18080):
+        stage.argus("env", "build")
+        stage.argus("env", "setup")
+
+
+def a_killed_database(stage: Stage) -> None:
+    stage.say(
+        "The tests run. In the middle of them the database is killed.",
+        "The case that it disturbed is played anew; the run ends green.",
+    )
+
+    def kill() -> None:
+        stage.breaks("docker kill shop-db")
+        stage.docker("kill", "shop-db")
+
+    stage.argus_meanwhile(("env", "run"), "the database runs one server", kill)
+    stage.say("What the payment service, which is only played, was asked.")
+    stage.argus("env", "mock-requests")
+
+
+def an_agent_at_work(stage: Stage) -> str:
+    stage.say("An agent is given a task.", "It is scripted, and lives in a tmux session of its own; any command does.")
+    stage.argus("agents", "spawn", "worker", "--task", TASK)
+    id = str(stage.event("agent_spawned")["data"]["agent_id"])
+    stage.until(lambda: "step 1" in _screen(stage, id), "it works")
+    return id
+
+
+def a_killed_agent(stage: Stage, id: str) -> str:
+    stage.say(
+        "The agent is killed, as by a machine that runs out of memory.",
+        "It comes back once, with the same task, under the next number.",
+    )
+    agents = json.loads(stage.quietly("agents", "list", "--json"))["agents"]
+    pid = next(one["pid"] for one in agents if one["agent_id"] == id)
+    stage.breaks(f"kill -9 {pid}")
+    os.kill(pid, 9)
+    told = stage.event("agent_respawned")["data"]
+    stage.show(str(told["message"]))
+    stage.argus("agents", "list")
+    return str(told["agent_id"])
+
+
+def a_killed_service(stage: Stage, id: str, claude: Claude | None) -> None:
+    stage.say(
+        "The payments are killed. The search, the shop and the agents need them.",
+        "One alert for the root. Who needs it is told once, and told when it is back.",
+    )
+    stage.breaks("kill -9 payments")
+    stage.kill_service("payments")
+    told = stage.event("service_recovered")["data"]
+    stage.until(lambda: "is back" in _screen(stage, id), "the agent was told")
+    stage.show("\n".join(line for line in _screen(stage, id).splitlines() if "[argus]" in line and "told" in line))
+    if claude is not None:
+        stage.until(lambda: any("is back" in text for text in claude.model.prompts), "Claude Code was told")
+    stage.argus("explain", str(told["incident"]))
+
+
+def a_full_context(stage: Stage, claude: Claude) -> None:
+    stage.say(
+        "Claude Code's context runs full.",
+        "Argus asks it for a handoff document, waits for the whole of it, clears the context, and lets it go on.",
+    )
+    claude.work("begin with the orders")
+    (session,) = json.loads(stage.quietly("sessions", "list", "--json"))["sessions"]
+    claude.model.tokens = session["context_total"] * 88 // 100
+    claude.work("go on with the payments")
+    done = stage.event("handoff_done")["data"]
+    stage.show(f"the document: {done['path']}")
+    stage.until(lambda: claude.documents(), "there is a document")
+    stage.argus("sessions", "list")
+
+
+def what_is_left(stage: Stage) -> None:
+    stage.say("What happened today, and how everything stands.")
+    stage.argus("incidents")
+    stage.argus("status")
+
+
+def _screen(stage: Stage, session: str) -> str:
+    return stage.tmux("capture-pane", "-p", "-J", "-t", f"={session}:")
+
+
+@contextlib.contextmanager
+def _taken(port: int) -> Iterator[None]:
+    with socket.socket() as held:
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        with contextlib.suppress(OSError):  # somebody has it already: all the better
+            held.bind(("0.0.0.0", port))
+            held.listen()
+        yield

@@ -1,0 +1,166 @@
+"""What the tour stands on: an Argus of its own, in a folder of its own, and somebody who says what happens."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+ROOT = Path(__file__).resolve().parents[2]
+ARGUS = ROOT / ".venv" / "bin" / "argus"
+_HERE = Path(__file__).resolve().parent
+_PATIENCE = 90.0
+T = TypeVar("T")
+
+
+class Stage:
+    def __init__(self, folder: Path, *, fast: bool) -> None:
+        self.folder = folder
+        self.shop = folder / "shop"
+        self.pause = 0.0 if fast else 2.0
+        sockets = folder / "tmux"
+        sockets.mkdir()
+        own = {"ARGUS_HOME": str(folder / "argus"), "NO_COLOR": "1", "COLUMNS": "110", "TMUX_TMPDIR": str(sockets)}
+        inherited = {name: text for name, text in os.environ.items() if not name.startswith(("ARGUS_", "TMUX"))}
+        self.env = {**inherited, **own}
+        shutil.copytree(ROOT / "examples" / "shop", self.shop)
+        self.ports = {name: free_port() for name in ("payments", "search")}
+
+    # Saying.
+
+    def say(self, title: str, *lines: str) -> None:
+        print(f"\n\033[1m{title}\033[0m" if sys.stdout.isatty() else f"\n== {title}", flush=True)
+        for line in lines:
+            print(f"   {line}", flush=True)
+        time.sleep(self.pause)
+
+    def breaks(self, what: str) -> None:
+        print(f"$ {what}        # broken on purpose", flush=True)
+
+    def show(self, text: str) -> None:
+        for line in text.strip().splitlines():
+            print(f"   | {line.rstrip()}", flush=True)
+
+    # Argus.
+
+    def configure(self, *, with_claude: bool) -> None:
+        """Times are those of a tour: seconds, where a day has minutes."""
+        needs = ["payments"]
+        agent = {"command": [sys.executable, str(_HERE / "worker.py"), "{{task}}"], "agent": "plain", "tmux": True}
+        session = {"path": str(self.shop), "agent": "claude" if with_claude else "plain", "dependsOn": needs}
+        said: dict[str, Any] = {
+            "server": {"port": 0},
+            "autonomy": "moderate",
+            "health": {
+                "verifyAfter": "1s",
+                "restartBudget": {"maxPerHour": 10},
+                "services": [self._service("payments"), {**self._service("search"), "dependsOn": needs}],
+            },
+            "agents": {
+                "heartbeat": {"interval": "2s", "staleAfter": "10s", "checkEvery": "2s"},
+                "respawn": {"backoff": "1s"},
+                "configs": {"worker": {**agent, "cwd": str(self.shop), "dependsOn": needs}},
+            },
+            "sessions": {"lookEvery": "1s", "projects": {"shop": session} if with_claude else {}},
+            "environments": [{"path": "e2e.yaml", "dependsOn": needs}],
+        }
+        (self.shop / "argus.yaml").write_text(json.dumps(said, indent=2), encoding="utf-8")
+
+    def _service(self, name: str) -> dict[str, Any]:
+        port = self.ports[name]
+        start = [sys.executable, str(_HERE / "server.py"), str(port), str(self._pid_file(name))]
+        address = f"http://127.0.0.1:{port}/"
+        return {"name": name, "type": "http", "url": address, "interval": "1s", "restart": {"command": start}}
+
+    def _pid_file(self, name: str) -> Path:
+        return self.folder / f"{name}.pid"
+
+    def start_services(self) -> None:
+        for name, port in self.ports.items():
+            subprocess.run([sys.executable, _HERE / "server.py", str(port), self._pid_file(name)], check=True)
+
+    def kill_service(self, name: str) -> None:
+        os.kill(int(self._pid_file(name).read_text()), signal.SIGKILL)
+
+    def kill_services(self) -> None:
+        for name in self.ports:
+            with contextlib.suppress(OSError, ValueError):
+                self.kill_service(name)
+
+    def agents(self) -> list[str]:
+        with contextlib.suppress(SystemExit):
+            return [one["agent_id"] for one in json.loads(self.quietly("agents", "list", "--json"))["agents"]]
+        return []
+
+    def argus(self, *words: str, expect: int = 0) -> None:
+        """In the shop's folder, with what it prints shown."""
+        print(f"$ argus {' '.join(words)}", flush=True)
+        done = subprocess.run([ARGUS, *words], cwd=self.shop, env=self.env)
+        if done.returncode != expect:
+            raise SystemExit(f"argus {' '.join(words)} ended with {done.returncode}, not with {expect}")
+
+    def quietly(self, *words: str, **env: str) -> str:
+        done = subprocess.run([ARGUS, *words], cwd=self.shop, env={**self.env, **env}, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise SystemExit(f"argus {' '.join(words)}: {done.stderr.strip() or done.stdout.strip()}")
+        return done.stdout
+
+    def works(self, *words: str) -> bool:
+        done = subprocess.run([ARGUS, *words], cwd=self.shop, env=self.env, capture_output=True)
+        return done.returncode == 0
+
+    def argus_meanwhile(self, words: tuple[str, ...], seen: str, then: Callable[[], None]) -> None:
+        """Something is broken as soon as its output says this."""
+        print(f"$ argus {' '.join(words)}", flush=True)
+        out, err = subprocess.PIPE, subprocess.STDOUT
+        with subprocess.Popen(
+            [ARGUS, *words], cwd=self.shop, env=self.env, text=True, stdout=out, stderr=err
+        ) as program:
+            for line in program.stdout or ():
+                print(line, end="", flush=True)
+                if seen in line:
+                    then()
+        if program.returncode != 0:
+            raise SystemExit(f"argus {' '.join(words)} ended with {program.returncode}")
+
+    def events(self, *types: str) -> list[dict[str, Any]]:
+        found = json.loads(self.quietly("events", "--last", "10000", "--json"))["events"]
+        return [one for one in found if one["event"].partition(":")[2] in types]
+
+    def event(self, type: str, count: int = 1) -> dict[str, Any]:
+        return self.until(lambda: (found := self.events(type))[count - 1 :] and found[-1], f"the event {type}")
+
+    def until(self, look: Callable[[], T], what: str) -> T:
+        end = time.monotonic() + _PATIENCE
+        while not (found := look()):
+            if time.monotonic() > end:
+                raise SystemExit(f"not within {_PATIENCE:g} s: {what}")
+            time.sleep(0.2)
+        return found
+
+    # Others.
+
+    def tmux(self, *words: str) -> str:
+        done = subprocess.run(["tmux", *words], env=self.env, capture_output=True, text=True)
+        return done.stdout
+
+    def docker(self, *words: str) -> str:
+        done = subprocess.run(["docker", *words], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise SystemExit(f"docker {' '.join(words)}: {done.stderr.strip()}")
+        return done.stdout.strip()
+
+
+def free_port() -> int:
+    with socket.socket() as trial:
+        trial.bind(("127.0.0.1", 0))
+        return int(trial.getsockname()[1])
