@@ -39,7 +39,9 @@ class Found:
 
 
 class Definitions:
-    def __init__(self, settings: Bridge, file: str | None, environ: Mapping[str, str], learn: Callable[[str], None]):
+    def __init__(
+        self, settings: Bridge, file: str | None, environ: Mapping[str, str], learn: Callable[[str], None]
+    ) -> None:
         self._own = environ
         """Ours, which the servers for everybody are given."""
         self._learn = learn

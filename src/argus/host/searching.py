@@ -7,6 +7,7 @@ found, `0` for not found, `!` for what is no expression; and `+` once, when it b
 import re
 import resource
 import sys
+from typing import BinaryIO
 
 _MEMORY = 512 * 1024 * 1024
 _SECONDS = 60
@@ -35,7 +36,7 @@ def main() -> None:
         _say(write, answer)
 
 
-def _say(write, answer: bytes) -> None:  # type: ignore[no-untyped-def]
+def _say(write: BinaryIO, answer: bytes) -> None:
     write.write(answer)
     write.flush()
 

@@ -1,0 +1,43 @@
+"""The block on the machine's health for an AI's context: compact, stable, the same by every way in."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters
+
+from tests.acceptance.harness import PROGRAM, Argus, WebServer
+
+
+def _plain(text: str) -> list[str]:
+    """With numbers that change from check to check made the same."""
+    text = re.sub(r"\(\d+ms\)", "(1ms)", text)
+    return re.sub(r"DOWN \d+x", "DOWN 3x", text).splitlines()
+
+
+@pytest.mark.req("INFRA-01.8")
+async def test_the_block_says_what_is_up_and_down_and_what_is_left_of_the_budget_on_every_face(
+    argus: Argus, web: WebServer
+) -> None:
+    db = WebServer(argus, "db").start()
+    argus.configure([web.service(), db.service()], autonomy="observe")
+    argus.up()
+    argus.wait_until("web", "up")
+    argus.wait_until("db", "up")
+    db.kill()
+    argus.wait_until("db", "down")
+
+    lines = _plain(argus.cli("context").stdout)
+    assert lines[0] == "Service Health:"
+    assert lines[1] == f"- db: DOWN 3x (connection refused) [{db.port}]"
+    assert lines[2] == f"- web: UP (1ms) [{web.port}]"
+    assert "Restart budget: 2/2 remaining this hour" in lines
+    # Compact: an AI pays for every word of it.
+    assert len("\n".join(lines)) < 600
+    assert _plain(argus.get("/api/context")["text"]) == lines
+    program = StdioServerParameters(command=PROGRAM, args=["mcp"], env=argus.env)
+    async with Client(program) as client:
+        said = await client.call_tool("argus_context", {})
+    assert "- db: DOWN" in str(said.structured_content or said.content)
