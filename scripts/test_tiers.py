@@ -18,6 +18,7 @@ import argparse
 import contextlib
 import ctypes
 import glob
+import json
 import os
 import shutil
 import signal
@@ -49,10 +50,22 @@ class Need:
     partly: bool = False  # only some tests need it: without it these skip themselves, and the others run
     places: tuple[str, ...] = ()  # where to look besides PATH; patterns such as "/usr/lib/postgresql/*/bin"
     npm: str = ""  # the version of the package of npm: only this one will do, whatever else is on the PATH
+    file: str = ""  # what npm brings is no program but this file of the package
 
     @property
     def folder(self) -> Path:
         return AGENTS / f"{self.program}-{self.npm}"
+
+    def within(self, folder: Path) -> Path:
+        """Where npm has put it."""
+        modules = folder / "node_modules"
+        return modules / self.package / self.file if self.file else modules / ".bin" / self.program
+
+
+def locked(package: str) -> str:
+    """The version that the page's own lockfile names: what is tested is what is built with."""
+    lock = json.loads((ROOT / "dashboard" / "package-lock.json").read_text(encoding="utf-8"))
+    return str(lock["packages"][f"node_modules/{package}"]["version"])
 
 
 @dataclass(frozen=True)
@@ -71,6 +84,7 @@ CLAUDE = Need(program="claude", package="@anthropic-ai/claude-code", npm="2.1.32
 CODEX = Need(program="codex", package="@openai/codex", npm="0.166.0", partly=True)
 DOCKER = Need(program="dockerd", package="docker.io", partly=True)
 BUSYBOX = Need(program="busybox", package="busybox-static", partly=True)
+AXE = Need(program="axe-core", package="axe-core", npm=locked("axe-core"), file="axe.min.js", partly=True)
 DEBOOTSTRAP = Need(program="debootstrap", package="debootstrap", partly=True)
 
 TIERS = (
@@ -81,7 +95,7 @@ TIERS = (
         "acceptance",
         "tests/acceptance",
         workers=3,  # on two cores: most of them wait, for a deadline or a program that starts
-        needs=(POSTGRES, FAKETIME, CHROMIUM, TMUX, CLAUDE, CODEX, DOCKER, BUSYBOX, DEBOOTSTRAP),
+        needs=(POSTGRES, FAKETIME, CHROMIUM, AXE, TMUX, CLAUDE, CODEX, DOCKER, BUSYBOX, DEBOOTSTRAP),
     ),
     Tier("simulation", "tests/simulation", workers=2),
 )
@@ -111,7 +125,8 @@ class Outcome:
 
 def find(need: Need) -> str | None:
     if need.npm:
-        return shutil.which(need.program, path=str(need.folder / "node_modules" / ".bin"))
+        brought = need.within(need.folder)
+        return str(brought) if brought.is_file() and (need.file or os.access(brought, os.X_OK)) else None
     places = [os.environ.get("PATH", os.defpath), "/usr/local/sbin", "/usr/sbin", "/sbin"]
     places += [place for pattern in need.places for place in sorted(glob.glob(pattern), reverse=True)]
     return shutil.which(need.program, path=os.pathsep.join(places))
@@ -159,11 +174,11 @@ def npm_install(need: Need) -> str | None:
     print(f"Installing {need.package}@{need.npm}, which brings {need.program} ...", flush=True)
     AGENTS.mkdir(parents=True, exist_ok=True)
     new = Path(tempfile.mkdtemp(prefix=".new-", dir=AGENTS))
-    package, program = f"{need.package}@{need.npm}", str(new / "node_modules" / ".bin" / need.program)
+    package, brought = f"{need.package}@{need.npm}", need.within(new)
     install = [npm, "install", f"--prefix={new}", "--no-audit", "--no-fund", "--fetch-retries=1", package]
     try:
         # It may be there and not run: a version of node that is too old, a part for another machine.
-        for command in (install, [program, "--version"]):
+        for command in (install, ["test", "-s", str(brought)] if need.file else [str(brought), "--version"]):
             done = subprocess.run(
                 command,
                 cwd=new,

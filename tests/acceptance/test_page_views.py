@@ -15,13 +15,14 @@ from tests import docker_engine
 from tests.acceptance.browser import CHROMIUM
 from tests.acceptance.harness import DEADLINE, eventually
 from tests.acceptance.page_world import MARKUP, House, browser_in, opened
+from tests.acceptance.test_agent_programs import missing
 from tests.docker_engine import Engine
 
 pytestmark = [
     pytest.mark.req("IF-04"),
     pytest.mark.skipif(CHROMIUM is None or bool(docker_engine.missing()), reason="chromium or Docker is missing"),
 ]
-AXE = Path(__file__).resolve().parents[2] / "dashboard" / "node_modules" / "axe-core" / "axe.min.js"
+_BROUGHT = Path(__file__).resolve().parents[2] / ".venv" / "agents"
 VIEWS = ("overview", "services", "agents", "environments", "servers", "incidents", "timeline", "settings")
 
 
@@ -265,14 +266,20 @@ def test_what_agents_say_is_text_and_never_markup(page: Page, house: House) -> N
     assert "broken" not in page.title()
 
 
-@pytest.mark.skipif(not AXE.exists(), reason="axe is not installed: npm ci in dashboard/")
+@pytest.fixture(scope="module")
+def axe() -> Path:
+    for found in _BROUGHT.glob("axe-core-*/node_modules/axe-core/axe.min.js"):
+        return found
+    return missing("axe-core is missing (make test TIERS=acceptance installs it, if there is npm)")
+
+
 @pytest.mark.parametrize("look", ["light", "dark", "phone"])
-def test_axe_finds_nothing_serious_in_any_view(browser: Browser, house: House, look: str) -> None:
+def test_axe_finds_nothing_serious_in_any_view(browser: Browser, house: House, axe: Path, look: str) -> None:
     size = {"width": 360, "height": 720} if look == "phone" else {"width": 1180, "height": 820}
     page = opened(browser, house, color_scheme="dark" if look == "dark" else "light", viewport=size, bypass_csp=True)
     found: dict[str, Any] = {}
     try:
-        page.add_script_tag(path=AXE)
+        page.add_script_tag(path=axe)
         for place in (*VIEWS, "services/web", "sessions/checkout", "agents/team-builder001"):
             go(page, place)
             page.locator("main h1").first.wait_for()
