@@ -1,8 +1,14 @@
 // What a person can have done from the page. Each is one operation of the daemon, through the same gates as everywhere.
-import { call, part, post } from "./api";
+import { Refused, call, part, post } from "./api";
 import type { Action } from "./dialog";
-import type { Agent, Breaker, Service, Session, StopRequest } from "./model";
+import type { Agent, Breaker, Prompt, Service, Session, StopRequest } from "./model";
 import { many } from "./words";
+
+/** What nobody can say of whether it was taken must not look as if it had been. */
+async function typed(asked: Promise<{ certain: boolean; reason: string }>) {
+  const { certain, reason } = await asked;
+  if (!certain) throw new Refused({ status: 0, code: "NOT_CERTAIN", message: `It was typed, and ${reason}.`, actions: ["look into its terminal before you do it again"] });
+}
 
 const of = (one: Service) => `/api/services/${part(one.name)}`;
 
@@ -108,8 +114,20 @@ export const type = (one: Session): Action => ({
   says: `The line is typed into the tmux session ${one.session_id} and submitted, once. Never over a half-typed line or into an open dialog: then it is refused.`,
   verb: "Type it",
   field: { label: "What is typed", value: "", long: true },
-  run: ({ text }) => post(`/api/sessions/${part(one.project)}/tell`, { text }),
+  run: ({ text }) => typed(post(`/api/sessions/${part(one.project)}/tell`, { text })),
   done: `It was typed into ${one.project}`,
+});
+
+export const leave = (one: Session, prompt: Prompt, allow: boolean): Action => ({
+  title: allow ? `Allow ${one.project} this, once?` : `Deny ${one.project} this?`,
+  says: allow
+    ? "Argus looks whether this very question still stands in its terminal, and presses the key of its plain yes, once. Nothing is allowed beyond this one time."
+    : "Argus looks whether this very question still stands in its terminal, and presses the key of its no, once. The agent stops and waits for what you tell it.",
+  quote: prompt.text,
+  verb: allow ? "Allow once" : "Deny",
+  danger: allow,
+  run: () => typed(post(`/api/sessions/${part(one.project)}/answer`, { answer: allow ? "allow" : "deny", prompt: prompt.id })),
+  done: allow ? `${one.project} may do it, this once` : `${one.project} may not`,
 });
 
 export const reload: Action = {

@@ -21,7 +21,14 @@ interface Props {
   height?: number;
 }
 
-const property = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+/** A colour of the style sheet as it is now: a canvas knows nothing of light and dark. */
+function property(name: string): string {
+  const probe = document.body.appendChild(document.createElement("i"));
+  probe.style.color = `var(${name})`;
+  const colour = getComputedStyle(probe).color;
+  probe.remove();
+  return colour;
+}
 
 /** Seconds only where they tell something. */
 const moment = (at: number, span: number): string =>

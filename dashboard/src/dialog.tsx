@@ -8,6 +8,8 @@ export interface Action {
   title: string;
   says: string;
   verb: string;
+  /** What somebody else said, to read before it is answered. */
+  quote?: string;
   danger?: boolean;
   /** Text that goes along with it. */
   field?: { label: string; value: string; optional?: boolean; long?: boolean };
@@ -59,6 +61,11 @@ export function Confirmation() {
     <dialog ref={box} onClose={() => set(null)} aria-labelledby="confirm-title">
       <form onSubmit={run}>
         <h2 id="confirm-title">{action.title}</h2>
+        {action.quote && (
+          <pre class="log" tabIndex={0}>
+            {action.quote}
+          </pre>
+        )}
         <p>{action.says}</p>
         {choice && (
           <label>

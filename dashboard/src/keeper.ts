@@ -109,6 +109,8 @@ export class Keeper {
     const newest = chunk.told.findLast((one: Told) => one.id !== null);
     const known = number(this.world.state?.cursor ?? null);
     this.apply({ kind: "told", told: chunk.told });
+    // Not on record, and without a place in the order: a question that was drawn after its hook had told of it.
+    if (chunk.told.some((one) => one.type === "session_dialog")) this.soon();
     if (newest) {
       this.#last = newest.id;
       if (number(newest.id) > known) this.soon();

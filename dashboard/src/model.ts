@@ -54,6 +54,16 @@ export interface Handoff {
   reason: string;
 }
 
+/** A question for leave as it stands open in a session's terminal. */
+export interface Prompt {
+  id: string;
+  question: string;
+  text: string;
+  choices: string[];
+  can_allow: boolean;
+  can_deny: boolean;
+}
+
 export interface Session {
   project: string;
   session_type: string;
@@ -66,6 +76,7 @@ export interface Session {
   source: string | null;
   tool: string;
   question: string;
+  prompt: Prompt | null;
   resets_at: string | null;
   subagents: number;
   context_usage: number | null;

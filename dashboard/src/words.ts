@@ -62,6 +62,7 @@ const SAID: Record<string, Say> = {
   stop_requested: (d) => `asks to end: ${text(d.reason)}`,
   stop_answered: (d) => `its wish to end was ${text(d.status)} by ${text(d.by)}`,
   session_state_changed: (d) => `${plain(text(d.from))} → ${plain(text(d.to))}${d.question ? `: ${text(d.question)}` : ""}`,
+  session_answered: (d) => `${text(d.answer) === "allow" ? "allowed" : "denied"} by ${text(d.by)}${d.outcome === "answered" ? "" : `, ${text(d.outcome)}`}: ${text(d.question)}`,
   session_needs_you: (d) => `needs you: ${text(d.question) || plain(text(d.state))}`,
   context_band_changed: (d) => `context ${percent(Number(d.context_usage))}: ${plain(text(d.band))}`,
 };
@@ -112,6 +113,6 @@ export function toneOfEvent(one: Told): Tone {
 
 /** What Argus did by itself or for somebody, as opposed to what it saw. */
 const ACTS =
-  /^(restart_started|restart_finished|restart_refused|service_escalated|decision_changed|agent_respawned|agent_spawned|respawn_held_back|agent_escalated|spawn_failed|handoff_\w+|session_prompted|notification_sent|container_restart\w*|restart_\w+|stop_finished|breaker_opened|autonomy_changed|infrastructure_event|service_paused|service_resumed|breaker_reset|stop_answered|config_reloaded)$/;
+  /^(restart_started|restart_finished|restart_refused|service_escalated|decision_changed|agent_respawned|agent_spawned|respawn_held_back|agent_escalated|spawn_failed|handoff_\w+|session_prompted|session_answered|notification_sent|container_restart\w*|restart_\w+|stop_finished|breaker_opened|autonomy_changed|infrastructure_event|service_paused|service_resumed|breaker_reset|stop_answered|config_reloaded)$/;
 
 export const isAct = (one: Told): boolean => ACTS.test(one.type);

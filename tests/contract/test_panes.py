@@ -182,6 +182,17 @@ async def test_nothing_is_done_once_somebody_has_typed(world: World) -> None:
 
 
 @on_both
+async def test_a_key_is_pressed_only_while_the_rows_that_were_seen_stand_there(world: World) -> None:
+    world.person_types("may I: run #{pid}, 50% é€ {x}?")
+    look = await world.shows("may I")
+    row = look.lines[look.cursor[1]]
+    assert not await world.panes.press(look, Key.ENTER, timeout=DEADLINE, shows=[row, "may I: run everything?"])
+    assert (await world.look()).lines == look.lines
+    assert await world.panes.press(look, Key.ENTER, timeout=DEADLINE, shows=[row, *["may I: run #{pid}, 50%"] * 11])
+    assert await world.submitted(1) == ["may I: run #{pid}, 50% é€ {x}?"]
+
+
+@on_both
 async def test_nothing_is_done_in_copy_mode(world: World) -> None:
     before = await world.look()
     world.copy_mode()

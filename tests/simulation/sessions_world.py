@@ -24,7 +24,7 @@ from argus.sessions.tools import Answer, Before, Leaf, Seen, Told, Tools
 from argus.store.notes import Notes
 from argus.store.sqlite import SqliteStore
 from argus.testing import FakeClock
-from argus.typist import Line
+from argus.typist import Leave, Line
 
 WINDOW = 200_000
 _PATH = re.compile(r"Write it to (\S+)$")
@@ -210,6 +210,9 @@ class World:
         agent = self.agents[place.project]
         self.tell(agent, Activity.IDLE, event="Stop")
         return Answer(True)
+
+    async def answer(self, place: Place, id: str, leave: Leave, before: Before) -> Answer:
+        raise Broken(f"{place.project} asks nothing, and was answered")
 
     def clear(self, agent: Agent) -> None:
         asked = [_PATH.search(one) for one in agent.asked]

@@ -9,7 +9,7 @@ import { to } from "../route";
 import { needs } from "../verdict";
 import { clock, many, percent, plain, tokens } from "../words";
 import { type World, number } from "../world";
-import { NeedCard, clipped } from "./overview";
+import { Asked, NeedCard, clipped } from "./overview";
 
 const HANDOFF = 0.85;
 
@@ -230,11 +230,7 @@ function SessionDetail({ one, stamp }: { one: Session; stamp: unknown }) {
         </div>
       </div>
       {one.question && <p class="said">{one.question}</p>}
-      {one.state === "waiting_for_permission" && one.session_type === "cli" && (
-        <p class="soft">
-          Permission is given in its own terminal: <code>tmux attach -t {one.session_id}</code>. Argus types into no open dialog.
-        </p>
-      )}
+      {(one.prompt || one.state === "waiting_for_permission") && <Asked one={one} />}
       <Gauge one={one} />
       <Facts
         facts={[

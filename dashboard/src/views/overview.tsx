@@ -1,7 +1,7 @@
 // Is anything wrong now, what did Argus do about it, what needs you: in this order.
-import { answer, forget, respawn, restart } from "../actions";
+import { answer, forget, leave, respawn, restart } from "../actions";
 import { confirm } from "../dialog";
-import type { Service, State } from "../model";
+import type { Service, Session, State } from "../model";
 import { Ago, Empty, Mark, Status, useFetched } from "../parts";
 import { to } from "../route";
 import { type Need, type Wrong, needs, verdict, wrong } from "../verdict";
@@ -53,6 +53,31 @@ function Trouble({ one }: { one: Wrong }) {
   );
 }
 
+/** What a session asks leave for, with its two answers; where Argus cannot answer, where a person can. */
+export function Asked({ one }: { one: Session }) {
+  const { prompt } = one;
+  const terminal = (
+    <p class="soft small">{one.session_type === "cli" ? <>Answer it in its own terminal: <code>tmux attach -t {one.session_id}</code></> : "Answer it where it runs."}</p>
+  );
+  if (!prompt) return terminal;
+  return (
+    <>
+      <pre class="log" tabIndex={0}>
+        {prompt.text}
+      </pre>
+      {!prompt.can_allow && terminal}
+      <div class="buttons">
+        {prompt.can_deny && <button onClick={() => confirm(leave(one, prompt, false))}>Deny…</button>}
+        {prompt.can_allow && (
+          <button class="danger" onClick={() => confirm(leave(one, prompt, true))}>
+            Allow once…
+          </button>
+        )}
+      </div>
+    </>
+  );
+}
+
 export function NeedCard({ need }: { need: Need }) {
   switch (need.kind) {
     case "stop": {
@@ -83,7 +108,7 @@ export function NeedCard({ need }: { need: Need }) {
           </p>
           <p class="said">{clipped(one.question || one.because, 600)}</p>
           {one.tool && <p class="soft">Tool: {clipped(one.tool, 100)}</p>}
-          <p class="soft small">{one.session_type === "cli" ? <>Answer it in its own terminal: <code>tmux attach -t {one.session_id}</code></> : "Answer it where it runs."}</p>
+          <Asked one={one} />
         </article>
       );
     }

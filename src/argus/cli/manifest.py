@@ -1382,6 +1382,45 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
                                 'type': 'string',
                                 'choices': None,
                                 'help': 'What is typed, as it is'}]}],
+ 'sessions answer': [{'name': 'sessions.answer',
+                      'method': 'POST',
+                      'path': '/api/sessions/{project}/answer',
+                      'help': "Answers the question for leave that stands open in a session's terminal: "
+                              'allow it this once, or deny it.\n'
+                              '\n'
+                              'Name the question that you saw by its id (`prompt` of the session). It must '
+                              'be that one that still stands there:\n'
+                              'one that is gone or has changed is a CONFLICT, and no key is pressed. The key '
+                              'is taken from the words beside it,\n'
+                              'pressed once, and the question seen to be gone. INVALID_STATE: no choice '
+                              'means exactly that, or not all of the\n'
+                              "question is on the screen; answer it in its terminal. A person's own: no "
+                              'agent may, and there is no tool for it.',
+                      'long': False,
+                      'fields': [{'name': 'project',
+                                  'in': 'path',
+                                  'placed': True,
+                                  'required': True,
+                                  'default': None,
+                                  'type': 'string',
+                                  'choices': None,
+                                  'help': "The project's name"},
+                                 {'name': 'answer',
+                                  'in': 'body',
+                                  'placed': True,
+                                  'required': True,
+                                  'default': None,
+                                  'type': 'string',
+                                  'choices': ['allow', 'deny'],
+                                  'help': 'allow: this once, and nothing more; deny'},
+                                 {'name': 'prompt',
+                                  'in': 'body',
+                                  'placed': False,
+                                  'required': True,
+                                  'default': None,
+                                  'type': 'string',
+                                  'choices': None,
+                                  'help': 'The id of the question that was seen'}]}],
  'spawns list': [{'name': 'spawns.list',
                   'method': 'GET',
                   'path': '/api/spawns',

@@ -21,6 +21,7 @@ def _row(one: dict[str, Any]) -> list[str]:
     notes = [first_line(one["question"])] if one["question"] else []
     notes += [f"{clean(one['tool'])} runs"] if one["tool"] and one["state"] == "working" else []
     notes += [f"until {one['resets_at']}"] if one["resets_at"] else []
+    notes += [f"prompt {one['prompt']['id']}"] if one["prompt"] else []
     notes += ["NEEDS YOU"] if one["needs_you"] else []
     return [clean(one["project"]), clean(one["state"]), context, _handoff(one), "; ".join(notes)]
 
@@ -39,6 +40,11 @@ def _sessions(answer: dict[str, Any]) -> Shown:
 def _session(one: dict[str, Any]) -> Shown:
     known = f"{clean(one['because'])}" + (f", {lasting(one['age_seconds'])} ago" if one["age_seconds"] else "")
     return Shown("\n".join([sessions([one]), known]))
+
+
+def _answered(answer: dict[str, Any]) -> Shown:
+    said = "answered" if answer["certain"] else f"answered, perhaps: {clean(answer['reason'])}"
+    return Shown("\n".join([said, sessions([answer["session"]])]))
 
 
 def _context(one: dict[str, Any]) -> Shown:
@@ -103,6 +109,7 @@ TEXTS: dict[str, Callable[[Any], Shown]] = {
     "sessions tell": lambda answer: Shown(
         "typed" if answer["certain"] else f"typed, perhaps: {clean(answer['reason'])}"
     ),
+    "sessions answer": _answered,
     "spawns list": _spawns,
     "spawns add": _spawn,
     "spawns done": _spawn,

@@ -53,6 +53,8 @@ class SetupPlace(StrEnum):
 class TypingPlace(StrEnum):
     PASTED = "typing-pasted"
     """A line stands in a pane, and Enter was not pressed."""
+    ANSWERED = "typing-answered"
+    """The key that answers a question was pressed, and nothing is on record of that."""
 
 
 class GuardPlace(StrEnum):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -32,6 +33,15 @@ class Key(StrEnum):
     ESCAPE = "Escape"
     INTERRUPT = "C-c"
     ERASE_LINE = "C-u"
+    ONE = "1"
+    TWO = "2"
+    THREE = "3"
+    FOUR = "4"
+    FIVE = "5"
+    SIX = "6"
+    SEVEN = "7"
+    EIGHT = "8"
+    NINE = "9"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +114,10 @@ class Panes(Protocol):
         """
         ...
 
-    async def press(self, seen: Look, key: Key, *, timeout: float) -> bool:
-        """Presses one key, if the pane is still as it was seen. As `paste`."""
+    async def press(self, seen: Look, key: Key, *, timeout: float, shows: Sequence[str] = ()) -> bool:
+        """Presses one key, if the pane is still as it was seen. As `paste`.
+
+        `shows`: rows of what was seen that must stand there at that very moment, told by their letters and digits: a
+        mark knows nothing of the text.
+        """
         ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import secrets
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
@@ -88,17 +89,26 @@ class TmuxPanes:
         first = f"set-buffer -b {name} -- {quote(text)}"
         return await self._act(seen, act, f"delete-buffer -b {name} ; ", first=[first], timeout=timeout)
 
-    async def press(self, seen: Look, key: Key, *, timeout: float) -> bool:
-        return await self._act(seen, f"send-keys -t {seen.place.pane} {key.value}", timeout=timeout)
+    async def press(self, seen: Look, key: Key, *, timeout: float, shows: Sequence[str] = ()) -> bool:
+        return await self._act(seen, f"send-keys -t {seen.place.pane} {key.value}", shows=shows, timeout=timeout)
 
     async def _act(
-        self, seen: Look, act: str, otherwise: str = "", *, first: Sequence[str] = (), timeout: float
+        self,
+        seen: Look,
+        act: str,
+        otherwise: str = "",
+        *,
+        first: Sequence[str] = (),
+        shows: Sequence[str] = (),
+        timeout: float,
     ) -> bool:
         """tmux itself compares and acts in one go: between a look of ours and an act, anything can happen."""
         condition = f"#{{==:{_STATE},{seen.mark}}}"
         if seen.leader is not None and not seen.leader.name.endswith("sh"):
             # The agent may have died just now. One behind a shell's wrapper cannot be told from a shell in this way.
             condition = f"#{{&&:{condition},#{{!=:1,{_SHELL}}}}}"
+        for row in shows:
+            condition = f"#{{&&:{condition},#{{C:{pattern(row)}}}}}"
 
         def lines(last: str) -> list[str]:
             then = quote(f"{act} ; display-message -p '{last} {_DONE}'")
@@ -162,6 +172,13 @@ class TmuxPanes:
         # session is there (seen with tmux 3.3a, two times in three). A plain question does it no harm.
         await self._tmux.has(socket, session, timeout=_SURELY)
         return await ControlClient.open(self._children, program, socket, session)
+
+
+def pattern(row: str) -> str:
+    """A row for tmux to find on the screen: letters and digits as they are, any one character for any other in ASCII
+    (tmux would read a meaning into many), and anything for all the rest, which may be wider than one."""
+    known = "".join(one if one.isascii() and one.isalnum() else "?" if one.isascii() else "*" for one in row.strip())
+    return re.sub(r"\*[*?]*", "*", known)
 
 
 class _Gone(Exception):

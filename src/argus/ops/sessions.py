@@ -21,7 +21,9 @@ from argus.sessions.handoff import Handoff
 from argus.sessions.model import WAITING, Activity
 from argus.sessions.session import Place
 from argus.sessions.settings import handoffs_problem
+from argus.sessions.signals import words
 from argus.sessions.watched import Watched
+from argus.typist import Dialog, Leave
 
 PROJECT = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,49}$"
 
@@ -72,6 +74,17 @@ class HandoffView(SnakeAnswer):
     reason: str
 
 
+class PromptView(SnakeAnswer):
+    """A question for leave as it stands open in the session's terminal."""
+
+    id: str = Field(description="Names these very words; to answer it, say which one was seen")
+    question: str
+    text: str = Field(description="All that it says, row by row")
+    choices: list[str]
+    can_allow: bool = Field(description="Whether Argus can answer with a plain yes, for this once")
+    can_deny: bool
+
+
 class SessionView(SnakeAnswer):
     """One session as it stands, with how that is known."""
 
@@ -89,6 +102,7 @@ class SessionView(SnakeAnswer):
     age_seconds: float | None
     tool: str
     question: str
+    prompt: PromptView | None = Field(description="The question for leave that stands open, if it can be read")
     resets_at: str | None
     subagents: int
     context_usage: float | None = Field(description="From 0 to 1")
@@ -136,6 +150,19 @@ def _handoff(house: House, one: Handoff | None) -> HandoffView | None:
     return HandoffView(id=one.id, step=one.step.value, path=one.path, since=rfc3339(one.since.wall), reason=reason)
 
 
+def _prompt(house: House, one: Dialog | None) -> PromptView | None:
+    if one is None:
+        return None
+    return PromptView(
+        id=one.id,
+        question=house.clean(words(one.question)),
+        text=house.clean("\n".join(words(row) for row in one.text.split("\n"))),
+        choices=[house.clean(words(f"{number}. {label}")) for number, label in one.choices],
+        can_allow=one.may(Leave.ALLOW),
+        can_deny=one.may(Leave.DENY),
+    )
+
+
 def view(house: House, one: Watched) -> SessionView:
     session, standing, clean = one.session, one.standing, house.clean
     now, context = stamp(house.clock), session.context
@@ -154,6 +181,7 @@ def view(house: House, one: Watched) -> SessionView:
         age_seconds=round(standing.age, 1) if standing.age is not None else None,
         tool=clean(standing.tool),
         question=clean(standing.question),
+        prompt=_prompt(house, one.dialog),
         resets_at=rfc3339(limit) if limit else None,
         subagents=standing.subagents,
         context_usage=round(context.share, 4) if context else None,
@@ -181,7 +209,7 @@ def _real(path: str) -> str:
     return os.path.realpath(path) if path else ""
 
 
-_KNOWN = (Code.NOT_FOUND, Code.STORE_UNAVAILABLE)
+KNOWN = (Code.NOT_FOUND, Code.STORE_UNAVAILABLE)
 
 
 @operation("sessions.list", "GET /api/sessions", verb="sessions list", tool="argus_sessions", read_only=True)
@@ -230,7 +258,7 @@ async def get(house: House, ask: ProjectNamed) -> SessionView:
     return view(house, house.sessions.find(ask.project))
 
 
-@operation("sessions.remove", "DELETE /api/sessions/{project}", verb="sessions remove", errors=(*_KNOWN, Code.CONFLICT))
+@operation("sessions.remove", "DELETE /api/sessions/{project}", verb="sessions remove", errors=(*KNOWN, Code.CONFLICT))
 async def remove(house: House, ask: ProjectNamed) -> SessionList:
     """Forgets a session that was registered. What runs in it is left alone."""
     await house.sessions.remove(ask.project, house.by)
@@ -240,7 +268,7 @@ async def remove(house: House, ask: ProjectNamed) -> SessionList:
 @operation(
     "sessions.context", "POST /api/sessions/{project}/context", verb="sessions context",
     tool="argus_report_context", scope=Scope.REPORT, idempotent=True,
-    errors=(*_KNOWN, Code.FORBIDDEN),
+    errors=(*KNOWN, Code.FORBIDDEN),
 )  # fmt: skip
 async def context(house: House, ask: ContextAsk) -> SessionContextView:
     """Takes a reading of a session's context, from itself or somebody who knows; without `used` shows the last one.
@@ -272,7 +300,7 @@ async def context(house: House, ask: ContextAsk) -> SessionContextView:
 
 @operation(
     "sessions.handoff", "POST /api/sessions/{project}/handoff", verb="sessions handoff", status=202,
-    errors=(*_KNOWN, Code.CONFLICT, Code.INVALID_STATE, Code.FORBIDDEN),
+    errors=(*KNOWN, Code.CONFLICT, Code.INVALID_STATE, Code.FORBIDDEN),
 )  # fmt: skip
 async def handoff(house: House, ask: ProjectNamed) -> SessionView:
     """Hands a session's work on now: asks for the document, waits for it, clears, resumes. Returns once it is begun.
@@ -284,7 +312,7 @@ async def handoff(house: House, ask: ProjectNamed) -> SessionView:
 
 @operation(
     "sessions.tell", "POST /api/sessions/{project}/tell", verb="sessions tell", places=("text",),
-    errors=(*_KNOWN, Code.PANE_NOT_READY, Code.PANE_NOT_FOUND, Code.INVALID_STATE, Code.INVALID_REQUEST),
+    errors=(*KNOWN, Code.PANE_NOT_READY, Code.PANE_NOT_FOUND, Code.INVALID_STATE, Code.INVALID_REQUEST),
 )  # fmt: skip
 async def tell(house: House, ask: TellAsk) -> TellView:
     """Types a message into a session and submits it, once.

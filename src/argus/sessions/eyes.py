@@ -56,7 +56,9 @@ class MachineEyes:
         text = "".join("".join(Screen(pane.lines).texts()).split()) if pane is not None else None
         line = kind_of(place).read(pane) if pane is not None else None
         typed = line if isinstance(line, Line) else None
-        return Seen(alive, [*told, *shown], _named(known.path), pid, text, sources, typed)
+        read = kind_of(place).dialog
+        dialog = read(pane) if read and pane is not None else None
+        return Seen(alive, [*told, *shown], _named(known.path), pid, text, sources, typed, dialog)
 
     async def _pane(self, place: Place, known: _Known) -> tuple[Look | None, bool | None]:
         """The agent's pane, and whether the agent is there. One that was never seen there is not dead: nobody knows."""

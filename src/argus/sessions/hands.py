@@ -7,7 +7,7 @@ from collections.abc import Callable
 from argus.sessions.kinds import kind_of
 from argus.sessions.session import Place
 from argus.sessions.tools import Answer, Before, Told
-from argus.typist import Deferred, Message, Outcome, Refused, Typed, Typist, Wanted
+from argus.typist import Deferred, Leave, Message, Outcome, Refused, Typed, Typist, Wanted
 
 
 class TypistHands:
@@ -26,6 +26,11 @@ class TypistHands:
     async def interrupt(self, place: Place, before: Before) -> Answer:
         await before()
         return _answer(await self._typist.interrupt(self._socket(), place.session, Wanted(kind_of(place))))
+
+    async def answer(self, place: Place, id: str, leave: Leave, before: Before) -> Answer:
+        return _answer(
+            await self._typist.answer(self._socket(), place.session, Wanted(kind_of(place)), id, leave, before=before)
+        )
 
 
 def _answer(outcome: Outcome) -> Answer:

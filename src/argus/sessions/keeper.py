@@ -15,6 +15,7 @@ from argus.loops import keep_running, log
 from argus.sessions import policy, reports
 from argus.sessions import session as sessions
 from argus.sessions.acting import Acting
+from argus.sessions.answering import ANSWERED, Answering, unanswered
 from argus.sessions.bands import Admission, Size, admission
 from argus.sessions.ear import Ear
 from argus.sessions.fusing import Patience, fuse
@@ -29,6 +30,7 @@ from argus.sessions.spawning import Spawning
 from argus.sessions.tools import Answer, Hands, Tools
 from argus.sessions.watched import Watched
 from argus.store.records import Append, CloseAct, PutSession, RemoveSession, Write
+from argus.typist import Leave
 
 _SOON = 1.0
 """Seconds between two looks at a session that is being handed on."""
@@ -47,6 +49,7 @@ class Sessions:
         self._news = asyncio.Event()
         self._handing = Handing(tools, self._put, lambda project: self._all[project].signs)
         self._prompting = Prompting(tools)
+        self._answering = Answering(tools)
         self.spawns = Spawning(
             tools,
             lambda: self.settings.spawns,
@@ -74,6 +77,8 @@ class Sessions:
                 self._all[act.subject].left.append(act)
             elif act.kind == TYPED:
                 await self._tools.store.commit(CloseAct(act.id, "interrupted", self._tools.clock.wall(), {}))
+            elif act.kind == ANSWERED:
+                await self._answering.close(act)
         await self.spawns.restore()
 
     async def run(self) -> None:
@@ -226,6 +231,21 @@ class Sessions:
         if not answer.typed:
             raise untyped(answer, project)
         self._wake(project)
+        return answer
+
+    async def answer(self, project: str, id: str, leave: Leave, by: str) -> Answer:
+        """Answers the question for leave that somebody saw, if it is still that one that stands open."""
+        one = self.find(project)
+        if one.session.place.type == SDK:
+            raise ArgusError(Code.INVALID_STATE, "nobody can type into it", project=project)
+        async with self._lock(project):
+            seen = one.dialog
+            question = seen.question if seen is not None and seen.id == id else ""
+            answer = await self._answering.answer(one.session.place, id, leave, one.standing.question or question, by)
+            await self._observing.observe(one)
+        self._wake(project)
+        if not answer.typed:
+            raise unanswered(answer, one.session.place)
         return answer
 
     def heard(self, kind: str, folder: str, sign: Sign) -> None:

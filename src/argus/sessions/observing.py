@@ -48,7 +48,12 @@ class Observing:
         before = one.session
         seen = await self._tools.eyes.look(before.place, one.own)
         now = stamp(self._tools.clock)
+        asked = one.dialog
         one.see(seen, now, Patience(self._patience(one, now)))
+        if one.dialog != asked:
+            # Its hooks tell of it before it is drawn: who looks at the session would hear of nothing more.
+            shown: dict[str, object] = {"project": before.project, "prompt": one.dialog.id if one.dialog else None}
+            self._tools.show("sessions", "session_dialog", shown)
         if before.place.type == SDK:
             await self._estimate(one, now)
         standing = one.standing

@@ -78,6 +78,10 @@ def prompted(project: str, what: str, text: str, outcome: str, reason: str) -> D
     return _draft("session_prompted", project, what=what, text=text[:500], outcome=outcome, reason=reason)
 
 
+def answered(project: str, said: dict[str, Any], outcome: str, reason: str) -> Draft:
+    return _draft("session_answered", project, **said, outcome=outcome, reason=reason)
+
+
 def spawn(type: str, one: Spawn, **more: Any) -> Draft:
     return _draft(
         type, one.project, spawn=one.id, task_id=one.task_id, task_type=one.task_type, status=one.status.value,

@@ -15,7 +15,7 @@ from argus.sessions.signals import Sign
 from argus.sessions.spawns import Output
 from argus.store.interface import Store
 from argus.store.notes import Notes
-from argus.typist import Line
+from argus.typist import Dialog, Leave, Line
 
 Before = Callable[[], Awaitable[None]]
 Told = Callable[[], bool]
@@ -38,6 +38,8 @@ class Seen:
     """How many ways there were to look, just now."""
     line: Line | None = None
     """What stands at its prompt; None: nobody can tell."""
+    dialog: Dialog | None = None
+    """In which it asks for leave; None: there is none that is understood."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,10 @@ class Hands(Protocol):
         ...
 
     async def interrupt(self, place: Place, before: Before) -> Answer: ...
+
+    async def answer(self, place: Place, id: str, leave: Leave, before: Before) -> Answer:
+        """Answers the dialog of this id, if that one still stands there."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

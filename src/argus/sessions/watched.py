@@ -15,7 +15,7 @@ from argus.sessions.session import Session
 from argus.sessions.signals import Sign
 from argus.sessions.tools import Seen
 from argus.store.records import Act
-from argus.typist import Line
+from argus.typist import Dialog, Line
 
 _SIGNS = 120
 _FRESH = 8.0
@@ -45,6 +45,8 @@ class Watched:
     """What its pane showed at the last look."""
     line: Line | None = None
     """What stands at its prompt; None: nobody could see it."""
+    dialog: Dialog | None = None
+    """In which it asks for leave, as it stood there at the last look."""
     left: list[Act] = field(default_factory=list)
     """Lines that an Argus was typing when it was killed."""
     asked: Stamp | None = None
@@ -81,7 +83,7 @@ class Watched:
             self.asked = now
         follows = self.looked is not None and age(self.looked, now) <= _FRESH and before == self.standing.state
         self.readings = seen.sources + (1 if follows and seen.sources else 0)
-        self.looked, self.text, self.line = now, seen.text, seen.line
+        self.looked, self.text, self.line, self.dialog = now, seen.text, seen.line, seen.dialog
         self.there = (self.there or now) if seen.alive else None
         if seen.conversation or self._reports(now):
             self.told = now

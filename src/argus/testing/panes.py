@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from argus.host.identity import Identity
@@ -31,6 +31,10 @@ class FakePane:
     pressed: list[Key] = field(default_factory=list)
     busy: bool = False
     dialog: bool = False
+    asks: tuple[str, ...] = ()
+    """The rows of a dialog in which it asks for leave, its choices last, the first of them chosen. It closes when one
+    of their numbers is pressed."""
+    answered: list[Key] = field(default_factory=list)
     dead: bool = False
     in_mode: bool = False
     gone: bool = False
@@ -51,6 +55,14 @@ class FakePane:
             self.typed = ""
         elif key is Key.ERASE_LINE:
             self.typed = ""
+        elif key.value.isdigit():
+            if not self.asks:
+                self.typed += key.value
+            elif self.deaf:
+                self.deaf -= 1
+            elif any(f" {key.value}. " in row for row in self.asks):
+                self.answered.append(key)
+                self.asks = ()
         else:
             self.busy = False
 
@@ -59,6 +71,9 @@ class FakePane:
             "" if not self.shows else self.typed if len(self.typed) <= _LONG else f"[Pasted {len(self.typed)} chars]"
         )
         shown = shown.replace("\n", " ")
+        if self.asks:
+            chosen = next(n for n, row in enumerate(self.asks) if "❯ 1. " in row)
+            return [*self.asks, "", " Esc to cancel"], (1, chosen)
         if self.dialog:
             return ["Do you want to go on?", "❯ 1. Yes", "  2. No"], (0, 1)
         done = [f"taken: {len(self.submitted) + len(self.executed)}", "✻ Thinking…" if self.busy else ""]
@@ -111,13 +126,18 @@ class FakePanes:
     async def paste(self, seen: Look, text: str, *, timeout: float) -> bool:
         return await self._act("paste", seen, lambda pane: pane.receive(text), timeout)
 
-    async def press(self, seen: Look, key: Key, *, timeout: float) -> bool:
-        return await self._act("press", seen, lambda pane: pane.press(key), timeout)
+    async def press(self, seen: Look, key: Key, *, timeout: float, shows: Sequence[str] = ()) -> bool:
+        return await self._act("press", seen, lambda pane: pane.press(key), timeout, shows)
 
-    async def _act(self, asked: str, seen: Look, act: Callable[[FakePane], None], timeout: float) -> bool:
+    async def _act(
+        self, asked: str, seen: Look, act: Callable[[FakePane], None], timeout: float, shows: Sequence[str] = ()
+    ) -> bool:
         await self._reach(asked, timeout)
         pane = self._at(seen.place)
         if pane is None or pane.look(seen.place.socket, Who()).mark != seen.mark:
+            return False
+        text = "\n".join(pane.lines()[0])
+        if not all(row.strip() in text for row in shows):
             return False
         act(pane)
         if self.loses_replies:

@@ -8,6 +8,7 @@ See docs/typing.md.
 
 from argus.typist.act import Pace
 from argus.typist.cleaning import clean, inert, quoted
+from argus.typist.dialogs import Dialog, Leave
 from argus.typist.kinds import CLAUDE, CODEX, PLAIN, Kind, Line, plain
 from argus.typist.model import By, Deferred, Message, Outcome, Reason, Refused, Typed, Unconfirmed, Wanted
 from argus.typist.policy import may_type, stands
@@ -19,7 +20,9 @@ __all__ = [
     "PLAIN",
     "By",
     "Deferred",
+    "Dialog",
     "Kind",
+    "Leave",
     "Line",
     "Message",
     "Outcome",

@@ -30,6 +30,8 @@ class Pace:
     """With the text still at the prompt for so long, Enter is pressed once more."""
     take: float = 5.0
     """Until what was submitted must be taken, where it does not stand there any more, and after the second Enter."""
+    settle: float = 0.8
+    """So long a dialog must stand unchanged before it is answered: sooner, it may not heed the key, or be another."""
     glance: float = 0.001
     """Between two looks, after the first few; each waits twice as long as the one before, up to `rest`."""
     rest: float = 0.1

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from argus.host.panes import Key, Look
+from argus.typist.dialogs import Dialog, claude_dialog
 from argus.typist.screens import Row, Screen
 
 PROMPT = r"^\s*[>❯›$#%]?\s*"
@@ -49,6 +50,8 @@ class Kind:
     interrupt: Key = Key.ESCAPE
     is_busy: Callable[[Look], bool] | None = None
     """As far as the screen tells."""
+    dialog: Callable[[Look], Dialog | None] | None = None
+    """The one in which it asks for leave; without it none is ever answered."""
 
 
 _CHOICE = re.compile(r"\s*[│|]?\s*[❯›]\s*\S")
@@ -161,6 +164,7 @@ CLAUDE = Kind(
     lines=True,
     commands=("/", "!"),
     is_busy=_claude_works,
+    dialog=claude_dialog,
 )
 CODEX = Kind("codex", _codex, processes=frozenset({"codex"}), lines=True, commands=("/", "!"), is_busy=_codex_works)
 PLAIN = plain()

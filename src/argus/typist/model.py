@@ -33,6 +33,10 @@ class Reason(StrEnum):
     OTHER_COMMAND = "another command would have been run"
     NOT_SEEN = "it was pasted and does not show"
     NOT_TAKEN = "Enter was pressed and nothing tells that it was taken"
+    NO_DIALOG = "no question for leave is open that can be read"
+    OTHER_DIALOG = "another question is open"
+    NO_SUCH_CHOICE = "no choice means exactly that, for this once"
+    NOT_WHOLE = "not all of the question is on the screen"
     UNANSWERED = "tmux did not answer"
 
 

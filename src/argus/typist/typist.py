@@ -10,6 +10,8 @@ from weakref import WeakValueDictionary
 from argus.core.failpoints import TypingPlace, reach
 from argus.host.panes import Look, Panes, PanesFailed, PanesUncertain, Who
 from argus.typist.act import Act, Before, Pace, Told
+from argus.typist.answering import Answering
+from argus.typist.dialogs import Leave
 from argus.typist.erasing import erase
 from argus.typist.kinds import Line
 from argus.typist.model import By, Deferred, Message, Outcome, Reason, Typed, Unconfirmed, Wanted, held
@@ -78,6 +80,22 @@ class Typist:
             except PanesFailed:
                 seen = Reason.UNANSWERED
             return Unconfirmed(seen) if isinstance(seen, Reason) else None
+
+    async def answer(
+        self, socket: str, session: str, wanted: Wanted, id: str, leave: Leave, *, before: Before
+    ) -> Outcome:
+        """Answers the dialog that has this id, if it is that one that stands open: one key, once.
+
+        Refused where another one stands there, or none. Unconfirmed: the key was pressed, and the dialog stands yet.
+        """
+        async with self._lock(socket, session):
+            try:
+                look = await self._find(socket, session, wanted)
+            except PanesFailed:
+                return Deferred(Reason.UNANSWERED)
+            if isinstance(look, Reason):
+                return held(look)
+            return await Answering(self._panes, self._pace, wanted, look, id, leave).answer(look, before)
 
     async def interrupt(
         self, socket: str, session: str, wanted: Wanted, *, busy: Busy | None = None, ours: str = ""
