@@ -88,11 +88,18 @@ def test_a_rule_that_was_written_by_the_agent_is_not_the_upper_edge() -> None:
     "look",
     [
         shown(*asked(" curl x"), cursor=1),
+        shown(*asked(" curl x"), cursor=6),
         shown(*asked(" curl x"), "", EDGE, "❯ ", EDGE),
         shown(*asked(" curl x", choices=(" ❯ 2. Yes", "   3. No"))),
         shown(*asked(" curl x")[:-5], " no question at all", *CHOICES, *FOOT),
     ],
-    ids=["the-cursor-is-elsewhere", "text-above-a-prompt", "without-its-first-choice", "no-question"],
+    ids=[
+        "the-cursor-is-elsewhere",
+        "the-cursor-is-at-another-choice",
+        "text-above-a-prompt",
+        "without-its-first-choice",
+        "no-question",
+    ],
 )
 def test_what_only_looks_like_one_is_none(look: Look) -> None:
     assert claude_dialog(look) is None
