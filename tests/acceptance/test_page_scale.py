@@ -1,4 +1,4 @@
-"""The page with a thousand services and two hundred agents, and after an hour of events."""
+"""The page with ten thousand services and two hundred agents, and after an hour of events."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.acceptance.browser import CHROMIUM, page_of
 from tests.acceptance.harness import DEADLINE, Argus, WebServer, eventually
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
-SERVICES, AGENTS = 1000, 200
+SERVICES, AGENTS = 10_000, 200
 _AN_HOUR = 180_000
 """Events, at fifty a second."""
 _PORTION = 15_000
@@ -21,7 +21,7 @@ _PORTION = 15_000
 @pytest.fixture
 def crowded(argus: Argus, web: WebServer) -> Argus:
     services = [
-        {"name": f"service-{n:04d}", "type": "tcp", "host": "127.0.0.1", "port": web.port, "interval": "1h"}
+        {"name": f"service-{n:05d}", "type": "tcp", "host": "127.0.0.1", "port": web.port, "interval": "1h"}
         for n in range(SERVICES)
     ]
     argus.write(yaml.safe_dump({"server": {"port": 0}, "health": {"services": services}}))
@@ -43,10 +43,10 @@ def test_long_lists_are_whole_and_only_what_is_seen_is_in_the_document(crowded: 
         page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
         expect(page.locator("ul.rows > li").last).to_have_attribute("aria-posinset", str(SERVICES))
         assert rows.count() < 60
-        page.locator("input[type=search]").fill("service-0777")
+        page.locator("input[type=search]").fill("service-07777")
         expect(rows).to_have_count(1)
         # What happens to one of a thousand is shown.
-        crowded.rest("POST", "/api/services/service-0777/pause", {"for": "1h"})
+        crowded.rest("POST", "/api/services/service-07777/pause", {"for": "1h"})
         expect(rows.first).to_contain_text("paused")
 
         page.evaluate("location.hash = '#/agents'")
