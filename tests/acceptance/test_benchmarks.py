@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests import docker_engine
+from tests.acceptance.browser import CHROMIUM
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -49,6 +50,17 @@ def test_a_quick_round_of_the_rows_on_environments_finds_everything_as_it_should
     assert works == ["CIRCUIT_OPEN over REST"] * 2 + ["10 taken ports"] * 2 + ["2 containers"] * 2
     assert len(back["argus"]) == len(back["ratios"]) == len(decision["argus"]) == 2
     assert all(len(row["argus"]) == len(row["ratios"]) == 1 for row in rows)
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+def test_a_quick_round_of_the_rows_on_the_page_shows_what_happens_in_a_browser(tmp_path: Path):
+    out = tmp_path / "figures.json"
+    done = bench("QUICK=1", "ROUNDS=1", "ONLY=page", f"OUT={out}")
+    assert done.returncode == 0, done
+    *timed, size = json.loads(out.read_text())["rows"]
+    assert [row["work"].partition(": ")[2] for row in timed] == ["first data", "a service's event", "an agent's event"]
+    assert all(len(row["argus"]) == len(row["ratios"]) == 1 for row in timed)
+    assert 10 < size["argus"][0] < 150
 
 
 def test_a_row_that_is_not_there_is_named_with_those_that_are():
