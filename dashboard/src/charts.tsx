@@ -21,6 +21,8 @@ interface Props {
   height?: number;
 }
 
+const faint = (colour: string): string => colour.replace(/^rgb\((.*)\)$/, "rgba($1, 0.11)");
+
 /** A colour of the style sheet as it is now: a canvas knows nothing of light and dark. */
 function property(name: string): string {
   const probe = document.body.appendChild(document.createElement("i"));
@@ -55,7 +57,7 @@ function options({ lines, unit, top, height }: Props, width: number): uPlot.Opti
         stroke: property(line.colour),
         width: 1.75,
         dash: line.dashed ? [6, 5] : undefined,
-        fill: line.filled ? `${property(line.colour)}1c` : undefined,
+        fill: line.filled ? faint(property(line.colour)) : undefined,
         points: { show: line.points ?? false, size: 4 },
         spanGaps: line.dashed ?? false,
       })),

@@ -60,6 +60,16 @@ def page(browser: Browser, house: House) -> Iterator[Page]:
     assert [one for one in said if "Failed to load resource" not in one and "ERR_" not in one] == []
 
 
+_FAINT = """() => {
+  const canvas = document.querySelector('.chart canvas');
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  let count = 0;
+  for (let at = 3; at < data.length; at += 4) count += data[at] > 20 && data[at] < 40 ? 1 : 0;
+  return count;
+}"""
+"""Pixels of a chart that are nearly clear."""
+
+
 def go(page: Page, place: str) -> None:
     page.evaluate("place => { location.hash = '#/' + place }", place)
 
@@ -111,6 +121,7 @@ def test_a_service_is_checked_paused_resumed_and_restarted_and_a_refusal_says_wh
     rows.first.click()
     expect(page.locator("h1")).to_have_text("web")
     expect(page.locator(".chart canvas")).to_be_visible()
+    eventually(lambda: page.evaluate(_FAINT) > 500, "what is under the line is filled, faintly")
     expect(page.locator("svg.bars")).to_have_count(2)
     expect(page.locator("section[aria-labelledby=checks] tbody tr").first).to_contain_text("up")
 
@@ -243,6 +254,26 @@ def test_the_page_is_used_with_the_keyboard_alone(page: Page) -> None:
     expect(page.locator(".back")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.locator("h1")).to_have_text("Services")
+
+
+def test_light_and_dark_follow_the_machine_unless_somebody_chose_and_the_choice_is_kept(page: Page) -> None:
+    def ground() -> str:
+        return str(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+
+    light, dark = "rgb(246, 246, 243)", "rgb(17, 19, 21)"
+    page.emulate_media(color_scheme="dark")
+    assert ground() == dark
+    page.emulate_media(color_scheme="light")
+    assert ground() == light
+    go(page, "settings")
+    page.get_by_role("button", name="dark", exact=True).click()
+    assert ground() == dark
+    page.reload()
+    page.locator("main h1").first.wait_for()
+    assert ground() == dark
+    page.emulate_media(color_scheme="dark")
+    page.get_by_role("button", name="light", exact=True).click()
+    assert ground() == light
 
 
 def test_what_agents_say_is_text_and_never_markup(page: Page, house: House) -> None:

@@ -25,6 +25,8 @@ from argus.sessions.signals import words
 from argus.sessions.watched import Watched
 from argus.typist import Dialog, Leave
 
+_ROW = 1000
+"""Characters of one row of a terminal that are shown."""
 PROJECT = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,49}$"
 
 
@@ -156,7 +158,7 @@ def _prompt(house: House, one: Dialog | None) -> PromptView | None:
     return PromptView(
         id=one.id,
         question=house.clean(words(one.question)),
-        text=house.clean("\n".join(words(row) for row in one.text.split("\n"))),
+        text=house.clean("\n".join(words(row, _ROW) for row in one.text.split("\n"))),
         choices=[house.clean(words(f"{number}. {label}")) for number, label in one.choices],
         can_allow=one.may(Leave.ALLOW),
         can_deny=one.may(Leave.DENY),
