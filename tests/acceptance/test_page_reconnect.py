@@ -56,8 +56,8 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Open]:
     expect.set_options(timeout=DEADLINE * 1000)
     argus = Argus(tmp_path_factory.mktemp("page") / "argus")
     port = free_port()
-    known, late = (WebServer(argus, name).start() for name in ("known", "late"))
     try:
+        known, late = (WebServer(argus, name).start() for name in ("known", "late"))
         configure(argus, port, known)
         argus.up()
         with page_of(argus) as page:

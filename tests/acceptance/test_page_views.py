@@ -30,15 +30,17 @@ VIEWS = ("overview", "services", "agents", "environments", "servers", "incidents
 def house(docker_engine_of_all: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     """One for all: to furnish it takes longer than to look at it."""
     made = House(tmp_path_factory.mktemp("page") / "argus", docker_engine_of_all)
-    made.furnish("api", "search", "web")
-    made.up()
-    made.set_up()
-    made.employ()
-    made.converse()
-    made.trip()
-    yield made
-    made.end()
-    docker_engine_of_all.clean()
+    try:
+        made.furnish("api", "search", "web")
+        made.up()
+        made.set_up()
+        made.employ()
+        made.converse()
+        made.trip()
+        yield made
+    finally:  # also of one that could not be furnished: its servers stood until somebody found them
+        made.end()
+        docker_engine_of_all.clean()
 
 
 @pytest.fixture(scope="module")
