@@ -25,6 +25,9 @@ SEEDS ?= 100
 # `make faults`: only these rows, for example ROWS="AG1 CK1". Empty: all.
 ROWS ?=
 
+# `make soak`: for how many minutes.
+MINUTES ?= 30
+
 # How many runs of an environment `make recovery` breaks.
 RUNS ?= 30
 
@@ -76,6 +79,10 @@ faults: $(STAMP) ## inject every fault of spec/faults.yaml, each with its bound 
 .PHONY: recovery
 recovery: $(STAMP) ## break environments while their tests run, and print how many recover (RUNS=30)
 	@$(PY) -m tests.recovery.campaign --runs $(RUNS)
+
+.PHONY: soak
+soak: $(STAMP) ## everything at once for half an hour, with a fault every 20 s (MINUTES=30)
+	@$(PY) -m tests.soak.campaign --minutes $(MINUTES)
 
 .PHONY: demo
 demo: $(STAMP) ## the tour: services, agents and a shop on Docker, broken on purpose (FAST=1: without pauses)

@@ -6,6 +6,7 @@ anyway, and kept nowhere twice.
 
 from __future__ import annotations
 
+import asyncio
 import resource
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -106,6 +107,10 @@ def _process(house: House) -> Iterator[str]:
     used = resource.getrusage(resource.RUSAGE_SELF)
     yield from _metric(
         "process_cpu_seconds_total", "counter", "Processor time used.", [({}, used.ru_utime + used.ru_stime)]
+    )
+    tasks = len(asyncio.all_tasks())
+    yield from _metric(
+        "argus_tasks", "gauge", "Tasks of the event loop; they do not grow by themselves.", [({}, tasks)]
     )
     yield from _metric("process_start_time_seconds", "gauge", "As Unix time.", [({}, house.facts.started)])
     try:
