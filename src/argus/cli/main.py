@@ -18,13 +18,15 @@ _LOCAL = {
     "down": "Stop Argus. What it started goes on.",
     "init": "Look around and write a first argus.yaml; touches nothing else.",
     "check": "Check a configuration file, without a daemon.",
+    "completion": "Print a script that makes bash, zsh or fish complete argus.",
     "schema": "Print the JSON Schema of a configuration file.",
     "token": "Print the token, and nothing else.",
     "events": "Show what happened; --follow goes on.",
     "hooks": "Make agents tell Argus what they do, by their own hooks: install | uninstall | doctor",
     "mcp": "Serve MCP over stdio, for agents: claude mcp add argus -- argus mcp",
 }
-
+_OWN = frozenset({"agent", "completion", "hooks"})
+"""Those with a module of their own; the others are in `local`."""
 
 _LONG = 2 * 3600.0
 """Seconds that work may take which shows what it is doing."""
@@ -58,18 +60,10 @@ class Verbs(click.Group):
                 callback=lambda as_json: _list(verb, as_json) if has_list else _choose(verb),
                 params=[_json_option()],
             )
-        if not self._prefix and name == "agent":
-            from argus.cli.agent import agent
-
-            return agent
-        if not self._prefix and name == "hooks":
-            from argus.cli.hooks import hooks
-
-            return hooks
         if not self._prefix and name in _LOCAL:
-            from argus.cli import local
+            from importlib import import_module
 
-            command: click.Command = getattr(local, name)
+            command: click.Command = getattr(import_module(f"argus.cli.{name if name in _OWN else 'local'}"), name)
             return command
         return None
 

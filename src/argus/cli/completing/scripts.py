@@ -1,0 +1,180 @@
+"""The scripts. The tables are made from the commands; a Tab starts no program, but where a daemon knows the names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from argus.cli.completing.tree import Node, Word
+
+# Bash and zsh read the same tables. The one function answers: what may stand after these words?
+_WALK = r"""
+__argus_next() {
+    local now="$1" at=argus place=1 awaited='' word
+    shift
+    for word in "$@"; do
+        if [ "$word" = '=' ]; then continue; fi
+        if [ -n "$awaited" ]; then awaited=''; continue; fi
+        case "$word" in
+        --*=*) ;;
+        -*) if __argus_value "$at $word" > /dev/null; then awaited="$word"; fi ;;
+        *) if __argus_is "$at $word"; then at="$at $word"; else place=$((place + 1)); fi ;;
+        esac
+    done
+    if [ -n "$awaited" ]; then
+        __argus_value "$at $awaited"
+    else
+        case "$now" in
+        -*) __argus_options "$at" ;;
+        *) __argus_below "$at"; __argus_value "$at $place" ;;
+        esac
+    fi
+}
+"""
+
+_BASH = r"""
+_argus() {
+    local now="${COMP_WORDS[COMP_CWORD]}" line found=()
+    if [ "$now" = '=' ]; then now=''; fi
+    COMPREPLY=()
+    while IFS= read -r line; do
+        case "$line" in
+        @file) compopt -o filenames 2> /dev/null; mapfile -t -O "${#found[@]}" found < <(compgen -f -- "$now") ;;
+        @folder) compopt -o filenames 2> /dev/null; mapfile -t -O "${#found[@]}" found < <(compgen -d -- "$now") ;;
+        @anything) ;;
+        @*) while IFS= read -r line; do
+                if [[ "$line" == "$now"* ]]; then found+=("$(printf '%q' "$line")"); fi
+            done < <(command argus completion --names "${line#@}" 2> /dev/null) ;;
+        "$now"*) found+=("$line") ;;
+        esac
+    done < <(__argus_next "$now" "${COMP_WORDS[@]:1:COMP_CWORD-1}")
+    COMPREPLY=("${found[@]}")
+}
+complete -F _argus argus
+"""
+
+_ZSH = r"""
+_argus() {
+    local line name about
+    local -a found shown
+    while IFS= read -r line; do
+        case "$line" in
+        @file) _files ;;
+        @folder) _files -/ ;;
+        @anything) ;;
+        @*) found+=("${(@f)$(command argus completion --names "${line#@}" 2> /dev/null)}")
+            shown=("${found[@]}") ;;
+        *) name="${line%%$'\t'*}" about="${line#*$'\t'}"
+            found+=("$name")
+            if [[ "$about" == "$line" || -z "$about" ]]; then shown+=("$name"); else shown+=("$name -- $about"); fi ;;
+        esac
+    done < <(__argus_next "${words[CURRENT]}" "${(@)words[2,CURRENT-1]}")
+    found=("${(@)found:#}") shown=("${(@)shown:#}")
+    if (( $#found )); then compadd -l -d shown -a found; fi
+}
+if (( $+functions[compdef] )); then compdef _argus argus; fi
+"""
+
+_FISH = r"""
+function __argus_next
+    set -l words (commandline -opc)
+    set -l now (commandline -ct)
+    set -l at argus
+    set -l place 1
+    set -l awaited ''
+    for word in $words[2..-1]
+        if test -n "$awaited"
+            set awaited ''
+            continue
+        end
+        switch $word
+            case '--*=*'
+            case '-*'
+                if __argus_value "$at $word" > /dev/null
+                    set awaited $word
+                end
+            case '*'
+                if __argus_is "$at $word"
+                    set at "$at $word"
+                else
+                    set place (math $place + 1)
+                end
+        end
+    end
+    set -l found
+    if test -n "$awaited"
+        set found (__argus_value "$at $awaited")
+    else if string match -q -- '-*' $now
+        set found (__argus_options $at)
+    else
+        set found (__argus_below $at; __argus_value "$at $place")
+    end
+    for line in $found
+        switch $line
+            case @file
+                __fish_complete_path $now
+            case @folder
+                __fish_complete_directories $now
+            case @anything
+            case '@*'
+                command argus completion --names (string sub -s 2 -- $line) 2> /dev/null
+            case '*'
+                printf '%s\n' $line
+        end
+    end
+end
+complete -c argus -f -a '(__argus_next)'
+"""
+
+
+def script(shell: str, nodes: Sequence[Node]) -> str:
+    if shell == "fish":
+        return _HEADS[shell] + _fish_tables(nodes) + _FISH
+    told = shell == "zsh"
+    tail = _ZSH if told else _BASH
+    return _HEADS[shell] + _tables(nodes, told=told) + _WALK + tail
+
+
+_HEADS = {
+    "bash": "# For bash:  source <(argus completion bash)\n",
+    "zsh": "#compdef argus\n# For zsh, after compinit:  source <(argus completion zsh)\n",
+    "fish": "# For fish:  argus completion fish | source\n",
+}
+
+
+def _tables(nodes: Sequence[Node], *, told: bool) -> str:
+    paths = "|".join(_quoted(node.path) for node in nodes if node.path != "argus")
+    lines = ["__argus_is() {", f'    case "$1" in {paths}) return 0 ;; esac', "    return 1", "}"]
+    for name, rows in _rows(nodes, told=told):
+        lines += [f"{name}() {{", '    case "$1" in']
+        lines += [f"    {_quoted(key)}) printf '%s\\n' {' '.join(map(_quoted, words))} ;;" for key, words in rows]
+        lines += ["    *) return 1 ;;", "    esac", "}"]
+    return "\n".join([*lines, ""])
+
+
+def _fish_tables(nodes: Sequence[Node]) -> str:
+    paths = " ".join(_quoted(node.path) for node in nodes if node.path != "argus")
+    lines = ["function __argus_is", f"    contains -- $argv[1] {paths}", "end"]
+    for name, rows in _rows(nodes, told=True):
+        lines += [f"function {name}", "    switch $argv[1]"]
+        for key, words in rows:
+            lines += [f"        case {_quoted(key)}", f"            printf '%s\\n' {' '.join(map(_quoted, words))}"]
+        lines += ["        case '*'", "            return 1", "    end", "end"]
+    return "\n".join([*lines, ""])
+
+
+def _rows(nodes: Sequence[Node], *, told: bool) -> Iterable[tuple[str, list[tuple[str, list[str]]]]]:
+    """`told`: with a word about each."""
+    yield "__argus_below", [(node.path, _shown(node.below, told)) for node in nodes if node.below]
+    yield "__argus_options", [(node.path, _shown(node.options, told)) for node in nodes if node.options]
+    yield (
+        "__argus_value",
+        [(f"{node.path} {key}", list(words)) for node in nodes for key, words in node.values.items() if words],
+    )
+
+
+def _shown(words: Iterable[Word], told: bool) -> list[str]:
+    return [f"{word.text}\t{word.about}" if told and word.about else word.text for word in words]
+
+
+def _quoted(text: str) -> str:
+    return f"'{text}'"  # tree.py leaves no quote in it
