@@ -86,6 +86,8 @@ DOCKER = Need(program="dockerd", package="docker.io", partly=True)
 BUSYBOX = Need(program="busybox", package="busybox-static", partly=True)
 AXE = Need(program="axe-core", package="axe-core", npm=locked("axe-core"), file="axe.min.js", partly=True)
 DEBOOTSTRAP = Need(program="debootstrap", package="debootstrap", partly=True)
+ZSH = Need(program="zsh", package="zsh", partly=True)
+FISH = Need(program="fish", package="fish", partly=True)
 
 TIERS = (
     Tier("unit", "tests/unit", workers=2),
@@ -95,7 +97,7 @@ TIERS = (
         "acceptance",
         "tests/acceptance",
         workers=3,  # on two cores: most of them wait, for a deadline or a program that starts
-        needs=(POSTGRES, FAKETIME, CHROMIUM, AXE, TMUX, CLAUDE, CODEX, DOCKER, BUSYBOX, DEBOOTSTRAP),
+        needs=(POSTGRES, FAKETIME, CHROMIUM, AXE, TMUX, CLAUDE, CODEX, DOCKER, BUSYBOX, DEBOOTSTRAP, ZSH, FISH),
     ),
     Tier("simulation", "tests/simulation", workers=2),
 )

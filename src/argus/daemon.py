@@ -29,9 +29,9 @@ from argus.autonomy import Autonomy
 from argus.breakers import Breakers
 from argus.core.clock import SystemClock, milliseconds
 from argus.core.depending import Broke, Thing
-from argus.core.errors import ArgusError, Code
+from argus.core.errors import ArgusError, Code, exit_code
 from argus.core.events import Draft
-from argus.host import channels, files, identity
+from argus.host import channels, files, identity, readiness
 from argus.host.conversations import MachineConversations
 from argus.host.launcher import MachineLauncher
 from argus.host.launching import NONCE
@@ -355,20 +355,30 @@ def run(options: Options, announce: Callable[[dict[str, Any]], None]) -> int:
 
 
 def main() -> None:
-    """The detached daemon: `python -m argus.daemon`, started by the CLI, which reads the announcement from a pipe."""
+    """The detached daemon: `python -m argus.daemon`, started by the CLI, which reads the announcement from a pipe.
+
+    Without a pipe it was started by systemd or launchd: a failure goes where they keep what is said, with an exit code
+    that tells what a new start could mend from what it could not.
+    """
     parser = argparse.ArgumentParser(prog="argus.daemon")
     parser.add_argument("--config")
     parser.add_argument("--host")
     parser.add_argument("--port", type=int)
-    parser.add_argument("--ready-fd", type=int, required=True)
+    parser.add_argument("--ready-fd", type=int)
     parser.add_argument("--idle-exit", type=float)
     parser.add_argument("--folder", type=Path, required=True)
     given = parser.parse_args()
     # Asked to reload before we can: there is nothing to reload yet, and it is no reason to end.
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    pipe = os.fdopen(given.ready_fd, "w", encoding="utf-8")
+    pipe = os.fdopen(given.ready_fd, "w", encoding="utf-8") if given.ready_fd is not None else None
+    failed: dict[str, Any] = {}
 
     def announce(said: dict[str, Any]) -> None:
+        failed.update(said.get("error", {}))
+        if pipe is None:
+            if said["ready"]:
+                readiness.tell()
+            return
         # Whoever started us may be gone already; then nobody needs to know.
         with contextlib.suppress(OSError, ValueError):
             pipe.write(json.dumps(said) + "\n")
@@ -384,8 +394,12 @@ def main() -> None:
         folder=given.folder,
     )
     code = run(options, announce)
+    if pipe is None and failed:
+        print(f"argus: {failed['code']}: {failed['message']}", file=sys.stderr)
+        code = exit_code(failed["code"])
     logging.shutdown()
     sys.stdout.flush()
+    sys.stderr.flush()
     # A look-up that hangs in a thread cannot be cancelled, and the interpreter would wait for it for ever.
     os._exit(code)
 

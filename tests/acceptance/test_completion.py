@@ -9,7 +9,7 @@ import select
 import shutil
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -70,21 +70,22 @@ def _shell(name: str) -> None:
 
 
 @pytest.fixture(params=SHELLS)
-def completed(request: pytest.FixtureRequest, argus: Argus) -> Callable[[str], str]:
+def completed(request: pytest.FixtureRequest, argus: Argus) -> Iterator[Callable[[str], str]]:
     """What stands on the line when Tab was pressed at its end, as the program is given it."""
     name: str = request.param
     _shell(name)
     argus.configure([{"name": "web shop", "type": "tcp", "port": 1, "interval": "1h"}])
     if name == "fish":
-        return lambda line: _in_fish(argus, line)
+        yield lambda line: _in_fish(argus, line)
+        return
     typed = Typed(name, argus)
-    request.addfinalizer(typed.end)
 
     def complete(line: str) -> str:
         said = typed.run(f"{line}\t")
         return next((one.strip() for one in said.splitlines() if one.startswith("<")), "")
 
-    return complete
+    yield complete
+    typed.end()
 
 
 def _in_fish(argus: Argus, line: str) -> str:

@@ -24,8 +24,9 @@ _LOCAL = {
     "events": "Show what happened; --follow goes on.",
     "hooks": "Make agents tell Argus what they do, by their own hooks: install | uninstall | doctor",
     "mcp": "Serve MCP over stdio, for agents: claude mcp add argus -- argus mcp",
+    "service": "Keep Argus running by systemd or launchd: install | uninstall | status",
 }
-_OWN = frozenset({"agent", "completion", "hooks"})
+_OWN = frozenset({"agent", "completion", "hooks", "service"})
 """Those with a module of their own; the others are in `local`."""
 
 _LONG = 2 * 3600.0
