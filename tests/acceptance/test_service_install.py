@@ -56,8 +56,10 @@ def root(request: pytest.FixtureRequest, tmp_path: Path, systemd: Machine) -> It
     if not one.system:
         systemd.user_manager()
     yield one
-    one.cli("service", "uninstall", *(["--system"] if one.system else []))
-    systemd.run("sh", "-c", f"rm -rf /root/.config/systemd /etc/systemd/system/{UNIT}; systemctl daemon-reload")
+    # By systemd itself, and first: it would start again what is only killed.
+    manager = "systemctl" if one.system else "systemctl --user"
+    files = f"/root/.config/systemd /etc/systemd/system/{UNIT} /etc/systemd/system/*.wants/{UNIT}"
+    systemd.run("sh", "-c", f"{manager} stop {UNIT}; rm -rf {files}; {manager} daemon-reload; {manager} reset-failed")
     one.end()
 
 
