@@ -68,6 +68,14 @@ def units(root: Root) -> set[str]:
     return set(root.machine.do("sh", "-c", f"find {folders} -name '*argus*' 2> /dev/null || true").split())
 
 
+def examined(root: Root) -> dict[str, object]:
+    """What the doctor says of it."""
+    found: dict[str, object] = next(
+        one for one in root.cli("doctor", "--json").json["checks"] if one["name"] == "SERVICE"
+    )
+    return found
+
+
 def test_it_is_installed_comes_back_when_killed_and_leaves_nothing(root: Root) -> None:
     root.configure([])
     before = units(root)
@@ -82,6 +90,7 @@ def test_it_is_installed_comes_back_when_killed_and_leaves_nothing(root: Root) -
     eventually(lambda: root.machine.show(UNIT, "ActiveState", user=not root.system) == "active", "it is ready", 60)
     assert root.service("status")["pid"] == root.main
     assert root.cli("status", "--json").code == 0
+    assert examined(root)["state"] == "ok"
 
     gone = root.main
     assert root.service("uninstall")["removed"] is True
@@ -106,6 +115,7 @@ def test_what_a_person_stopped_stays_stopped_and_what_argus_started_goes_on(root
     eventually(lambda: root.machine.show(UNIT, "ActiveState", user=not root.system) == "inactive", "it is down", 60)
     assert root.machine.run("sh", "-c", f"kill -0 {agent}").returncode == 0, "the agent goes on"
     assert root.service("status", code=1)["state"] == "inactive (dead)"
+    assert examined(root)["state"] == "warn"
 
 
 def test_a_unit_of_somebody_else_is_neither_replaced_nor_removed(root: Root) -> None:

@@ -19,6 +19,7 @@ _LOCAL = {
     "init": "Look around and write a first argus.yaml; touches nothing else.",
     "check": "Check a configuration file, without a daemon.",
     "completion": "Print a script that makes bash, zsh or fish complete argus.",
+    "doctor": "Examine the installation itself: what is well, what is not, what to do. Changes nothing.",
     "schema": "Print the JSON Schema of a configuration file.",
     "token": "Print the token, and nothing else.",
     "events": "Show what happened; --follow goes on.",
@@ -26,7 +27,7 @@ _LOCAL = {
     "mcp": "Serve MCP over stdio, for agents: claude mcp add argus -- argus mcp",
     "service": "Keep Argus running by systemd or launchd: install | uninstall | status",
 }
-_OWN = frozenset({"agent", "completion", "hooks", "service"})
+_OWN = frozenset({"agent", "completion", "doctor", "hooks", "service"})
 """Those with a module of their own; the others are in `local`."""
 
 _LONG = 2 * 3600.0

@@ -1,0 +1,54 @@
+"""What an examination comes to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from argus.cli.client import Daemon
+from argus.config import Config
+
+
+class State(StrEnum):
+    OK = "ok"
+    WARN = "warn"
+    """Something will not work, or not for long; Argus itself does."""
+    BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    name: str
+    state: State
+    detail: str
+    next: str = ""
+    """What to do; there is always something where it is not well."""
+
+    def public(self) -> dict[str, Any]:
+        return {"name": self.name, "state": self.state.value, "detail": self.detail, "next": self.next}
+
+
+def ok(name: str, detail: str, next: str = "") -> Finding:
+    return Finding(name, State.OK, detail, next)
+
+
+def warn(name: str, detail: str, next: str) -> Finding:
+    return Finding(name, State.WARN, detail, next)
+
+
+def bad(name: str, detail: str, next: str) -> Finding:
+    return Finding(name, State.BAD, detail, next)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What all examinations start from."""
+
+    home: Path
+    config: Config = field(default_factory=Config)
+    """The defaults, where the file cannot be read."""
+    daemon: Daemon | None = None
+    state: dict[str, Any] | None = None
+    """What the running daemon says of itself, if it answers."""

@@ -1,0 +1,96 @@
+"""The state folder: whose it is, who can look in, how much room is left, who holds its lock."""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+from pathlib import Path
+
+from argus.cli.doctoring.finding import Case, Finding, bad, ok, warn
+from argus.host import disk
+from argus.store import lock as locks
+
+_LITTLE, _NOTHING = 500_000_000, 20_000_000
+
+
+def state_folder(case: Case) -> Finding:
+    folder = case.home
+    try:
+        found = folder.stat()
+    except FileNotFoundError:
+        parent = next(one for one in folder.parents if one.exists())
+        if not os.access(parent, os.W_OK):
+            return bad(
+                "STATE_FOLDER", f"{folder} cannot be made: {parent} is not yours", "ARGUS_HOME=FOLDER names another"
+            )
+        return ok("STATE_FOLDER", f"{folder} is made at the first start")
+    except OSError as error:
+        return bad("STATE_FOLDER", f"{folder} cannot be looked at: {error.strerror}", "ARGUS_HOME=FOLDER names another")
+    if not folder.is_dir():
+        return bad("STATE_FOLDER", f"{folder} is no folder", "move it away, or name another: ARGUS_HOME=FOLDER")
+    if found.st_uid != os.geteuid():
+        mine = _name(os.geteuid())
+        return bad(
+            "STATE_FOLDER", f"{folder} is {_name(found.st_uid)}'s, and this is {mine}", f"chown -R {mine} {folder}"
+        )
+    if found.st_mode & 0o022:
+        said = f"others can write to {folder} (mode {found.st_mode & 0o777:o})"
+        return bad("STATE_FOLDER", said, f"look at what it holds, then: chmod 700 {folder}")
+    if found.st_mode & 0o077:
+        said = f"others can look into {folder} (mode {found.st_mode & 0o777:o})"
+        return warn("STATE_FOLDER", said, f"chmod 700 {folder}; the next start does so too")
+    return ok("STATE_FOLDER", f"{folder}, yours alone")
+
+
+def space(case: Case) -> Finding:
+    place = next(one for one in (case.home, *case.home.parents) if one.exists())
+    free = disk.free(str(place))
+    if free is None:
+        return warn("DISK_SPACE", f"the room left at {place} cannot be seen", "df -h")
+    said = f"{free / 1e9:.1f} GB free at {place}"
+    if free < _NOTHING:
+        return bad("DISK_SPACE", f"{said}: nothing can be recorded, so nothing is done", "free disk space")
+    return warn("DISK_SPACE", said, "free disk space") if free < _LITTLE else ok("DISK_SPACE", said)
+
+
+def token(case: Case) -> Finding:
+    file = case.home / "token"
+    try:
+        found = file.lstat()
+        text = file.read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        return ok("TOKEN", "made at the first start")
+    except (OSError, ValueError) as error:
+        return bad("TOKEN", f"{file} cannot be read: {error}", f"rm {file}; the next start makes a new one")
+    if found.st_uid != os.geteuid():
+        return bad("TOKEN", f"{file} is {_name(found.st_uid)}'s", f"rm {file}; the next start makes a new one")
+    if found.st_mode & 0o077:
+        said = f"others can read {file} (mode {found.st_mode & 0o777:o})"
+        return bad("TOKEN", said, "argus down && argus up --detach: a start replaces a token that others could read")
+    if not text:
+        return bad("TOKEN", f"{file} is empty", "argus down && argus up --detach: a start makes a new one")
+    return ok("TOKEN", "readable by you alone")
+
+
+def lock(case: Case) -> Finding:
+    file = case.home / "argus.lock"
+    if case.daemon is not None:
+        return ok("LOCK", f"held by the running daemon (pid {case.daemon.identity.pid})")
+    if not locks.is_held(file):
+        return ok("LOCK", "free")
+    return bad("LOCK", f"held by a process that is no daemon of this folder ({_holder(file)})", f"fuser {file}; end it")
+
+
+def _holder(file: Path) -> str:
+    try:
+        return f"pid {json.loads(file.read_text(encoding='utf-8'))['pid']} by its own word"
+    except (OSError, ValueError, KeyError, TypeError):
+        return "it does not say which"
+
+
+def _name(user: int) -> str:
+    try:
+        return pwd.getpwuid(user).pw_name
+    except KeyError:
+        return str(user)

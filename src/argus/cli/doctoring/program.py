@@ -1,0 +1,106 @@
+"""The program: its Python, and whether everything that was installed is there and unchanged."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from importlib import metadata, resources
+from pathlib import Path
+
+from argus import __version__
+from argus.cli.doctoring.finding import Case, Finding, bad, ok, warn
+
+_OLDEST, _NEWEST = (3, 11), (3, 13)
+_AGAIN = "install it again: uv tool install --force argusd, or pipx reinstall argusd"
+_BUILT = (("argus.api", "static", "built", ""), ("argus.environments", "helper", "programs", "argus-helper-"))
+"""Where something built lies, the key of its digests in built.json, and how its files' names begin."""
+
+
+def python(case: Case) -> Finding:
+    version = ".".join(map(str, sys.version_info[:3]))
+    said = f"{version} at {sys.executable}"
+    if sys.version_info[:2] < _OLDEST:
+        return bad("PYTHON", said, "use Python 3.11 or newer: uv tool install --python 3.13 argusd")
+    if sys.version_info[:2] > _NEWEST:
+        return warn("PYTHON", f"{said}; Argus is tried with 3.11 to 3.13", "uv tool install --python 3.13 argusd")
+    return ok("PYTHON", said)
+
+
+def program(case: Case) -> Finding:
+    """Another `argus` that comes first on the PATH is a day's confusion."""
+    found = shutil.which("argus")
+    own = Path(sys.prefix, "bin", "argus")
+    if found is None:
+        return warn("PROGRAM", "no argus is on the PATH", f"put {own.parent} on it, or: uv tool update-shell")
+    if own.exists() and not os.path.samefile(os.path.realpath(found), os.path.realpath(own)):
+        return warn("PROGRAM", f"{found} comes first on the PATH, and this one is {own}", f"run {own}, or remove one")
+    return ok("PROGRAM", f"argus {__version__} at {found}")
+
+
+def package(case: Case) -> Finding:
+    try:
+        installed = metadata.distribution("argusd")
+    except metadata.PackageNotFoundError:
+        return warn("PACKAGE", "argus runs from a folder and is not installed", "pip install -e . in that folder")
+    wrong = [*_changed(installed), *_not_as_built()]
+    lacking = [name for name in _needed(installed) if not _is_there(name)]
+    if lacking:
+        return bad("PACKAGE", f"not installed, and needed: {', '.join(lacking)}", _AGAIN)
+    if wrong:
+        shown = ", ".join(sorted(set(wrong))[:5])
+        return bad("PACKAGE", f"missing or not as they were built: {shown}", _AGAIN)
+    if installed.version != __version__:
+        return bad("PACKAGE", f"the files are {__version__}, and {installed.version} is installed", _AGAIN)
+    return ok("PACKAGE", f"whole: the page, the helper and {len(installed.files or [])} files as installed")
+
+
+def _changed(installed: metadata.Distribution) -> Iterator[str]:
+    """Files of the wheel whose digest is not the recorded one. What tools write beside them has none."""
+    for file in installed.files or ():
+        if file.hash is None or not str(file).startswith("argus/"):
+            continue
+        try:
+            found = hashlib.new(file.hash.mode, Path(str(file.locate())).read_bytes()).digest()
+        except (OSError, ValueError):
+            yield str(file)
+            continue
+        if base64.urlsafe_b64encode(found).decode().rstrip("=") != file.hash.value:
+            yield str(file)
+
+
+def _not_as_built() -> Iterator[str]:
+    for module, folder, key, prefix in _BUILT:
+        place = resources.files(module).joinpath(folder)
+        try:
+            built = json.loads(place.joinpath("built.json").read_text(encoding="utf-8"))[key]
+        except (OSError, ValueError, KeyError):
+            yield f"{module}.{folder}/built.json"
+            continue
+        for name, digest in built.items():
+            file = place.joinpath(f"{prefix}{name}")
+            body = file.read_bytes() if file.is_file() else b""
+            # As scripts/page.py counts them: with their names.
+            counted = body if prefix else f"{name}\0{len(body)}\0".encode() + body
+            if hashlib.sha256(counted).hexdigest() != digest:
+                yield f"{folder}/{prefix}{name}"
+
+
+def _needed(installed: metadata.Distribution) -> Iterator[str]:
+    for requirement in installed.requires or ():
+        word, _, marker = requirement.partition(";")
+        if "extra" not in marker:
+            yield re.split(r"[\s<>=!~\[(]", word.strip(), maxsplit=1)[0]
+
+
+def _is_there(name: str) -> bool:
+    try:
+        metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return False
+    return True

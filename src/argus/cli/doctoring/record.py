@@ -1,0 +1,129 @@
+"""The store: its version, whether it is whole, whether its newest event lies in the future."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+from argus.cli.doctoring.finding import Case, Finding, bad, ok, warn
+from argus.core.clock import SystemClock, milliseconds
+from argus.core.errors import ArgusError
+from argus.store import named, numbered, opening
+
+_COPIED = 512 * 1024 * 1024
+_PATIENCE = 10.0
+_SKEW = 120.0
+"""Seconds that an event may lie in the future: a clock is set by so little all the time."""
+
+
+def store(case: Case) -> list[Finding]:
+    url = os.environ.get("ARGUS_STORE") or (case.config.store.url.get_secret_value() if case.config.store.url else "")
+    try:
+        if named.is_postgres(url):
+            return [asyncio.run(_postgres(url))]
+        path = named.path(url, case.home)
+        opening.check_file(path)
+    except ArgusError as error:
+        return [bad("STORE", error.message, "correct store.url in argus.yaml, or ARGUS_STORE; then: argus check")]
+    return _sqlite(path, runs=case.daemon is not None)
+
+
+def _sqlite(path: Path, *, runs: bool) -> list[Finding]:
+    aside = sorted(path.parent.glob(f"{path.name}.corrupt-*")) if path.parent.is_dir() else []
+    kept = [warn("STORE_SET_ASIDE", f"{one} was damaged and set aside", "look at it, then remove it") for one in aside]
+    if not path.exists():
+        return [ok("STORE", f"{path} is made at the first start"), *kept]
+    try:
+        with _reading(path, runs=runs) as db:
+            db.execute("PRAGMA query_only = 1")
+            (version,) = db.execute("PRAGMA user_version").fetchone()
+            (found,) = db.execute("PRAGMA quick_check(1)").fetchone()
+            newest = db.execute("SELECT MAX(timestamp) FROM journal").fetchone()[0] if version else None
+    except (sqlite3.Error, OSError) as error:
+        return [_damaged(path, str(error)), *kept]
+    if found != "ok":
+        return [_damaged(path, str(found)), *kept]
+    size = path.stat().st_size / 1e6
+    return [_version(int(version), f"{path}, {size:.1f} MB, whole"), *_future(newest), *kept]
+
+
+def _version(version: int, said: str) -> Finding:
+    known = len(numbered.migrations("sqlite"))
+    if version > known:
+        return bad(
+            "STORE", f"{said}, but of version {version}: this Argus knows {known}", "install the newer Argus again"
+        )
+    if version < known:
+        return ok("STORE", f"{said}, of version {version}: the next start brings it to {known} and keeps everything")
+    return ok("STORE", f"{said}, version {version}")
+
+
+def _damaged(path: Path, why: str) -> Finding:
+    return bad(
+        "STORE",
+        f"{path} is damaged or cannot be read: {why}",
+        "copy it away; the next start sets it aside and begins anew",
+    )
+
+
+def _future(newest: int | None) -> list[Finding]:
+    ahead = (newest or 0) / 1000 - milliseconds(SystemClock().wall()) / 1000
+    if ahead <= _SKEW:
+        return []
+    said = f"the newest event on record lies {ahead:.0f} s in the future: the clock was set back"
+    return [warn("CLOCK_SET_BACK", said, "check the clock: timedatectl")]
+
+
+@contextmanager
+def _reading(path: Path, *, runs: bool) -> Iterator[sqlite3.Connection]:
+    """Without a trace. A reader of a file with a write-ahead log writes beside it: so where nobody has it open, and
+    there is a log, a copy is read."""
+    log = path.with_name(f"{path.name}-wal")
+    if runs:
+        with closing(_connect(path, "mode=ro")) as db:
+            yield db
+    elif log.exists() and log.stat().st_size and path.stat().st_size < _COPIED:
+        with tempfile.TemporaryDirectory(prefix="argus-doctor-") as folder:
+            copy = Path(folder, path.name)
+            shutil.copyfile(path, copy)
+            shutil.copyfile(log, copy.with_name(log.name))
+            with closing(_connect(copy, "mode=rw")) as db:
+                yield db
+    else:
+        with closing(_connect(path, "immutable=1")) as db:
+            yield db
+
+
+def _connect(path: Path, how: str) -> sqlite3.Connection:
+    return sqlite3.connect(f"file:{quote(str(path))}?{how}", uri=True, timeout=_PATIENCE)
+
+
+async def _postgres(url: str) -> Finding:
+    """Its password is in no sentence of ours; what the server says does not hold it."""
+    try:
+        import asyncpg
+    except ModuleNotFoundError:
+        return bad("STORE", "a postgresql:// store needs asyncpg", "pip install 'argusd[postgres]'")
+    known = len(numbered.migrations("postgres"))
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            db = await asyncpg.connect(url)
+            try:
+                made = await db.fetchval("SELECT to_regclass('argus.version') IS NOT NULL")
+                version = await db.fetchval("SELECT version FROM argus.version") if made else 0
+            finally:
+                await db.close()
+    except (OSError, TimeoutError, ValueError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        return bad("STORE", f"PostgreSQL cannot be asked: {type(error).__name__}", "check that it runs, and store.url")
+    if version > known:
+        return bad(
+            "STORE", f"PostgreSQL, of version {version}: this Argus knows {known}", "install the newer Argus again"
+        )
+    return ok("STORE", f"PostgreSQL, version {version} of {known}")

@@ -1,0 +1,91 @@
+"""What runs: the daemon, the port it has or would have, and daemons that were left over."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+
+from argus import __version__, home
+from argus.cli import client
+from argus.cli.doctoring.finding import Case, Finding, bad, ok, warn
+from argus.core.errors import ArgusError
+from argus.host import ports
+
+_PATIENCE = 5.0
+
+
+def ask(daemon: client.Daemon | None) -> dict[str, object] | None:
+    """What a running daemon says of itself; none is started."""
+    if daemon is None:
+        return None
+    try:
+        said: dict[str, object] = client.ask(None, "GET", "/api/state", timeout=_PATIENCE, start=False)
+    except (ArgusError, client.Refused):
+        return None
+    return said
+
+
+def daemon(case: Case) -> Finding:
+    if case.daemon is None:
+        return ok("DAEMON", "none runs on this state folder", "argus up --detach")
+    where = f"pid {case.daemon.identity.pid} at {case.daemon.url}"
+    again = "argus down && argus up --detach"
+    if case.state is None:
+        return bad(
+            "DAEMON", f"{where} runs and does not answer this token", f"read logs/argus.log in {case.home}; {again}"
+        )
+    said = case.state.get("argus", {})
+    if said.get("version") != __version__:
+        return warn("DAEMON", f"{where} is {said.get('version')}, and this command is {__version__}", again)
+    if said.get("store") != "ok":
+        return bad("DAEMON", f"{where} cannot write its record ({said.get('store')}), so it does nothing", "see STORE")
+    return ok("DAEMON", f"{where}, {__version__}")
+
+
+def port(case: Case) -> Finding:
+    if case.daemon is not None:
+        return ok("PORT", f"{case.daemon.port} is ours")
+    wanted = case.config.server.port
+    if wanted == 0:
+        return ok("PORT", "any free one is taken")
+    holder = ports.occupants([wanted]).get(wanted)
+    if holder is None:
+        return ok("PORT", f"{wanted} is free")
+    by = f"{holder.program} (pid {holder.pid})" if holder.pid else "a process of somebody else"
+    return bad("PORT", f"{wanted} is taken by {by}", "stop it, or use another: server.port, or argus up --port N")
+
+
+def leftovers(case: Case) -> Finding:
+    """A second daemon on this folder, or one whose folder is gone: nobody can reach or end them by a command."""
+    own = case.daemon.identity.pid if case.daemon else None
+    others, lost = 0, []
+    for pid, folder in _daemons():
+        if pid == own:
+            continue
+        if folder == case.home or not folder.exists():
+            lost.append(f"pid {pid} on {folder}")
+        else:
+            others += 1
+    if lost:
+        return warn("LEFTOVERS", f"daemons that no command reaches: {', '.join(lost[:5])}", "end them: kill PID")
+    return ok("LEFTOVERS", f"none; {others} on other state folders" if others else "none")
+
+
+def _daemons() -> Iterator[tuple[int, Path]]:
+    for process in psutil.process_iter():
+        try:
+            words = process.cmdline()
+            if process.uids().effective != os.geteuid() or process.status() == psutil.STATUS_ZOMBIE:
+                continue
+            by_hand = (
+                any(os.path.basename(word) == "argus" for word in words[:2])
+                and "up" in words
+                and "--detach" not in words
+            )
+            if "argus.daemon" in words[:4] or by_hand:
+                yield process.pid, home.folder(process.environ())
+        except (psutil.Error, OSError):
+            continue  # gone meanwhile, or not ours to look at

@@ -1,0 +1,308 @@
+"""`argus doctor`: the installation itself, with the daemon up and down, and broken in many ways. It changes nothing."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import argus as package
+from tests.acceptance.harness import Argus, Ran, eventually, free_port, is_alive
+from tests.acceptance.yard import Yard
+
+NAMES = {
+    "CONFIGURATION", "PYTHON", "PROGRAM", "PACKAGE", "STATE_FOLDER", "DISK_SPACE", "TOKEN", "LOCK", "STORE", "DAEMON",
+    "PORT", "LEFTOVERS", "SERVICE", "CLOCK", "DOCKER", "TMUX", "CLAUDE", "CODEX",
+}  # fmt: skip
+
+
+def checks(ran: Ran) -> dict[str, dict[str, Any]]:
+    found = {one["name"]: one for one in ran.json["checks"]}
+    for one in found.values():
+        assert set(one) == {"name", "state", "detail", "next"}
+        assert one["state"] in ("ok", "warn", "bad")
+        assert one["next"] or one["state"] == "ok", f"{one['name']} does not say what to do"
+    assert ran.json["well"] is all(one["state"] != "bad" for one in found.values())
+    assert ran.code == (0 if ran.json["well"] else 1)
+    return found
+
+
+def doctor(argus: Argus, **env: str) -> dict[str, dict[str, Any]]:
+    return checks(argus.cli("doctor", "--json", env=env))
+
+
+def tree(*folders: Path) -> dict[str, object]:
+    """Every file with all that could change of it, and what is in it."""
+    found: dict[str, object] = {}
+    for folder in folders:
+        for path in [folder, *folder.rglob("*")]:
+            about = path.lstat()
+            body = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+            found[str(path)] = (about.st_mode, about.st_mtime_ns, about.st_ctime_ns, about.st_size, body)
+    return found
+
+
+def test_before_the_first_start_all_is_well_and_nothing_is_made(argus: Argus) -> None:
+    argus.configure([])
+    before = tree(argus.folder)
+    found = doctor(argus)
+    assert set(found) == NAMES
+    assert {one["name"] for one in found.values() if one["state"] == "bad"} == set()
+    assert found["DAEMON"]["next"] == "argus up --detach"
+    assert tree(argus.folder) == before
+
+
+def test_with_the_daemon_up_it_is_the_daemons_port_lock_and_store(argus: Argus) -> None:
+    argus.configure([])
+    argus.up()
+    found = doctor(argus)
+    for name in ("DAEMON", "PORT", "LOCK", "STORE", "TOKEN", "STATE_FOLDER", "LEFTOVERS"):
+        assert found[name]["state"] == "ok", found[name]
+    assert str(argus.pid) in found["DAEMON"]["detail"]
+    assert is_alive(argus.pid)
+
+
+@pytest.mark.parametrize("end", ["down", "kill"])
+def test_it_changes_nothing_also_where_the_daemon_was_killed(argus: Argus, end: str) -> None:
+    argus.configure([])
+    argus.up()
+    getattr(argus, end)()
+    if end == "kill":
+        assert (argus.home / "argus.db-wal").stat().st_size, "the log of a killed one is what could be touched"
+    before = tree(argus.folder)
+    assert doctor(argus)["STORE"]["state"] == "ok"
+    assert tree(argus.folder) == before
+
+
+def test_for_people_there_is_a_line_for_each_and_what_to_do(argus: Argus) -> None:
+    argus.write("nonsense: 1\n")
+    ran = argus.cli("doctor")
+    assert ran.code == 1
+    lines = ran.stdout.splitlines()
+    assert {line.split()[1] for line in lines if not line.startswith(" ")} == NAMES
+    broken = next(place for place, line in enumerate(lines) if line.startswith("bad   CONFIGURATION"))
+    assert lines[broken + 1].strip().startswith("-> ")
+
+
+# --- what is wrong, one thing at a time
+
+Break = Callable[[Argus], Any]
+
+
+@contextmanager
+def _nothing() -> Iterator[None]:
+    yield
+
+
+def _token_open(argus: Argus) -> Any:
+    (argus.home / "token").chmod(0o644)
+    return _nothing()
+
+
+def _token_empty(argus: Argus) -> Any:
+    (argus.home / "token").write_text("")
+    return _nothing()
+
+
+def _folder_open(argus: Argus) -> Any:
+    argus.home.chmod(0o777)
+    return _nothing()
+
+
+def _folder_is_a_file(argus: Argus) -> Any:
+    shutil.rmtree(argus.home)
+    argus.home.write_text("")
+    return _nothing()
+
+
+def _store_damaged(argus: Argus) -> Any:
+    file = argus.home / "argus.db"
+    body = file.read_bytes()
+    file.write_bytes(body[:4096] + b"\xff" * (len(body) - 4096))
+    return _nothing()
+
+
+def _store_newer(argus: Argus) -> Any:
+    with closing(sqlite3.connect(argus.home / "argus.db")) as db:
+        db.execute("PRAGMA user_version = 999")
+    return _nothing()
+
+
+def _store_of_somebody_else(argus: Argus) -> Any:
+    (argus.home / "argus.db").write_bytes(b"not a database of ours" * 100)
+    return _nothing()
+
+
+def _store_set_aside(argus: Argus) -> Any:
+    (argus.home / "argus.db.corrupt-1").write_bytes(b"")
+    return _nothing()
+
+
+def _in_the_future(argus: Argus) -> Any:
+    with closing(sqlite3.connect(argus.home / "argus.db")) as db:
+        db.execute("UPDATE journal SET timestamp = timestamp + 86400000")
+        db.commit()
+    return _nothing()
+
+
+@contextmanager
+def _lock_held(argus: Argus) -> Iterator[None]:
+    with (argus.home / "argus.lock").open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
+def _port_taken(argus: Argus) -> Iterator[None]:
+    port = free_port()
+    argus.write(f"server: {{port: {port}}}\n")
+    with socket.create_server(("127.0.0.1", port)):
+        yield
+
+
+def _broken_configuration(argus: Argus) -> Any:
+    argus.write("health: {services: [{name: x}]}\n")
+    return _nothing()
+
+
+@pytest.mark.parametrize(
+    ("broken", "name", "state"),
+    [
+        pytest.param(_token_open, "TOKEN", "bad", id="a-token-that-others-can-read"),
+        pytest.param(_token_empty, "TOKEN", "bad", id="an-empty-token"),
+        pytest.param(_folder_open, "STATE_FOLDER", "bad", id="a-folder-that-others-can-write-to"),
+        pytest.param(_folder_is_a_file, "STATE_FOLDER", "bad", id="a-folder-that-is-none"),
+        pytest.param(_store_damaged, "STORE", "bad", id="a-damaged-store"),
+        pytest.param(_store_newer, "STORE", "bad", id="a-store-of-a-newer-argus"),
+        pytest.param(_store_of_somebody_else, "STORE", "bad", id="a-file-that-is-no-store"),
+        pytest.param(_store_set_aside, "STORE_SET_ASIDE", "warn", id="a-store-that-was-set-aside"),
+        pytest.param(_in_the_future, "CLOCK_SET_BACK", "warn", id="events-of-tomorrow"),
+        pytest.param(_lock_held, "LOCK", "bad", id="a-lock-that-a-stranger-holds"),
+        pytest.param(_port_taken, "PORT", "bad", id="a-taken-port"),
+        pytest.param(_broken_configuration, "CONFIGURATION", "bad", id="a-configuration-that-is-not-valid"),
+    ],
+)
+def test_what_is_wrong_is_found_named_and_left_as_it_is(argus: Argus, broken: Break, name: str, state: str) -> None:
+    argus.configure([])
+    argus.up()
+    argus.down()
+    with broken(argus):
+        before = tree(argus.folder)
+        found = doctor(argus)
+        assert found[name]["state"] == state, found
+        others = {one["name"] for one in found.values() if one["state"] == "bad"} - {name}
+        # A folder that is none has no lock, no token and no store either.
+        assert others <= ({"LOCK", "TOKEN", "STORE"} if broken is _folder_is_a_file else set()), (
+            "nothing else is blamed"
+        )
+        assert tree(argus.folder) == before
+
+
+def test_a_store_of_the_first_version_is_well_and_will_be_brought_on(argus: Argus) -> None:
+    from tests import old_stores
+
+    argus.configure([])
+    argus.home.mkdir(mode=0o700)
+    old_stores.load_sqlite(argus.home / "argus.db", old_stores.text("sqlite", 1))
+    (argus.home / "argus.db").chmod(0o600)
+    found = doctor(argus)["STORE"]
+    assert found["state"] == "ok"
+    assert "version 1" in found["detail"]
+
+
+def test_a_daemon_whose_state_folder_is_gone_is_a_leftover(argus: Argus) -> None:
+    argus.configure([])
+    argus.up()
+    argus.home.rename(argus.folder / "moved")
+    found = doctor(argus)["LEFTOVERS"]
+    assert found["state"] == "warn"
+    assert f"pid {argus.pid} " in found["detail"]
+
+
+def test_a_daemon_that_does_not_take_the_token_is_bad(argus: Argus) -> None:
+    argus.configure([])
+    argus.up()
+    (argus.home / "token").write_text("another")
+    assert doctor(argus)["DAEMON"]["state"] == "bad"
+
+
+def test_a_page_that_is_not_as_it_was_built_is_found(argus: Argus) -> None:
+    """On a copy of the program: this one is others' too."""
+    argus.configure([])
+    copy = argus.folder / "copy" / "argus"
+    shutil.copytree(Path(package.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+
+    def examine() -> dict[str, dict[str, Any]]:
+        words = [sys.executable, "-m", "argus.cli.main", "doctor", "--json"]
+        env = {**argus.env, "PYTHONPATH": str(copy.parent)}
+        ran = subprocess.run(words, env=env, cwd=argus.folder, capture_output=True, text=True, timeout=60)
+        return checks(Ran(ran.returncode, ran.stdout, ran.stderr))
+
+    assert examine()["PACKAGE"]["state"] == "ok"
+    (copy / "api" / "static" / "app.js").write_text("gone")
+    assert "app.js" in examine()["PACKAGE"]["detail"]
+    shutil.copy(Path(package.__file__).parent / "api" / "static" / "app.js", copy / "api" / "static" / "app.js")
+    (copy / "environments" / "helper" / "argus-helper-arm64").unlink()
+    assert "argus-helper-arm64" in examine()["PACKAGE"]["detail"]
+
+
+def test_an_agents_program_without_hooks_is_a_warning_until_they_are_installed(argus: Argus) -> None:
+    programs = argus.folder / "programs"
+    programs.mkdir()
+    for name in ("claude", "codex"):
+        (programs / name).write_text("#!/bin/sh\n")
+        (programs / name).chmod(0o755)
+    path = f"{programs}{os.pathsep}{argus.env['PATH']}"
+    argus.configure([])
+    argus.up()
+    found = doctor(argus, PATH=path)
+    assert (found["CLAUDE"]["state"], found["CLAUDE"]["next"]) == ("warn", "argus hooks install")
+    assert (found["CODEX"]["state"], found["CODEX"]["next"]) == ("warn", "argus hooks install --agent codex")
+    for name in ("claude", "codex"):
+        assert argus.cli("hooks", "install", "--agent", name).code == 0
+    found = doctor(argus, PATH=path)
+    assert (found["CLAUDE"]["state"], found["CODEX"]["state"]) == ("ok", "ok")
+    argus.down()
+    argus.up("--port", str(free_port()))
+    assert doctor(argus, PATH=path)["CLAUDE"]["state"] == "warn", "another port than the hooks were told"
+
+
+def test_what_the_configuration_needs_and_is_not_there_is_bad(argus: Argus) -> None:
+    empty = argus.folder / "nothing"
+    empty.mkdir()
+    unreachable = {"PATH": str(empty), "DOCKER_HOST": f"unix://{empty}/docker.sock"}
+    argus.configure([])
+    found = doctor(argus, **unreachable)
+    assert (found["DOCKER"]["state"], found["TMUX"]["state"]) == ("warn", "ok")
+    argus.write(
+        "health: {services: [{name: x, type: docker, containers: [a]}]}\n"
+        f"sessions: {{projects: {{one: {{path: {argus.folder}}}}}}}\n"
+    )
+    found = doctor(argus, **unreachable)
+    assert (found["DOCKER"]["state"], found["TMUX"]["state"]) == ("bad", "bad")
+
+
+def test_a_docker_engine_that_answers_is_named_with_its_version(yard: Yard) -> None:
+    found = checks(yard.cli("doctor", "--json"))["DOCKER"]
+    assert found["state"] == "ok"
+    assert found["detail"][0].isdigit()
+
+
+def test_a_start_after_the_doctor_finds_the_lock_free(argus: Argus) -> None:
+    argus.configure([])
+    argus.up()
+    argus.kill()
+    doctor(argus)
+    argus.up()
+    eventually(lambda: doctor(argus)["DAEMON"]["state"] == "ok", "it is up again")
