@@ -41,7 +41,7 @@ QUICK  ?=
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: up
 up: $(STAMP) ## set up .venv and start Argus in the background (PYTHON=... chooses the Python)
@@ -97,6 +97,14 @@ bench: $(STAMP) ## measure beside floors and peers (ONLY="journal breaker" ROUND
 newcomer: ## up and test on an empty Debian, as root (AS=user: as anyone; TIERS, CACHE=folder, MIRROR=url)
 	@$(or $(PYTHON),python3) scripts/newcomer.py --as "$(AS)" $(if $(CACHE),--cache "$(CACHE)") \
 		$(if $(MIRROR),--mirror "$(MIRROR)") $(TIERS)
+
+.PHONY: wheel
+wheel: $(PY) ## build the wheel into build/wheel
+	@$(PY) scripts/install_check.py --wheel
+
+.PHONY: install-check
+install-check: $(PY) ## install the wheel with uv and pipx for every Python that is here, and use it (VERSIONS="3.12")
+	@$(PY) scripts/install_check.py $(VERSIONS)
 
 # Into a folder of its own: the compiler is large, and nothing else needs it.
 .PHONY: helper
