@@ -246,3 +246,13 @@ def test_events_are_one_document_or_a_line_each(argus: Argus, web: WebServer) ->
             read_until(process, "service_resumed")
         finally:
             os.killpg(process.pid, signal.SIGKILL)
+
+
+def test_an_error_code_is_explained_without_a_daemon(argus: Argus) -> None:
+    ran = argus.cli("explain", "PORT_CONFLICT", env=_ALONE)
+    assert ran.code == 0
+    assert ran.stdout.startswith("PORT_CONFLICT: ")
+    said = argus.cli("explain", "PORT_CONFLICT", "--json", env=_ALONE).json
+    assert (said["code"], said["status"], said["retry"]) == ("PORT_CONFLICT", 409, "mended")
+    unknown = argus.cli("explain", "NO_SUCH_CODE", "--json", env=_ALONE)
+    assert (unknown.code, unknown.error["code"]) == (2, "NOT_FOUND")

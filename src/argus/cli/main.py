@@ -51,6 +51,8 @@ class Verbs(click.Group):
             made = _command(name, VERBS[verb])
             if verb in ("env run", "env run-suite"):
                 return _reporting(made)
+            if verb == "explain":
+                return _explaining(made)
             return _watchable(made) if verb == "status" else made
         if any(other.startswith(verb + " ") for other in VERBS):
             has_list = f"{verb} list" in VERBS
@@ -150,6 +152,23 @@ def _watchable(command: click.Command) -> click.Command:
             stay(_config())
 
     return click.Command(command.name, params=[option, *command.params], callback=callback, help=command.help)
+
+
+def _explaining(command: click.Command) -> click.Command:
+    """Also what an error code means, for which nobody has to be asked."""
+    story = command.callback
+    assert story is not None
+
+    def callback(**given: Any) -> None:
+        if not str(given["given_id"]).isupper():  # incidents' ids never are
+            story(**given)
+            return
+        from argus.cli.explained import explain
+
+        explain(str(given["given_id"]), given["as_json"])
+
+    help = f"{command.help}\n\nOf an error code, such as PORT_CONFLICT: what it means and what to do; needs no daemon."
+    return click.Command(command.name, params=command.params, callback=callback, help=help)
 
 
 def _reporting(command: click.Command) -> click.Command:

@@ -1,0 +1,135 @@
+"""What is suggested where something was refused. The identifiers are the contract; the sentences are for people."""
+
+from __future__ import annotations
+
+from argus.core.codes import Code
+
+IN_ENVIRONMENTS: dict[Code, tuple[str, ...]] = {
+    Code.PORT_CONFLICT: ("stop_port_occupant", "use_other_host_port", "allow_other_ports"),
+    Code.CONFIG_NOT_FOUND: ("check_path", "create_environment_file"),
+    Code.CONTAINER_NOT_FOUND: ("read_environment", "check_name"),
+    Code.CONTAINER_NOT_RUNNING: ("read_environment", "run_setup"),
+    Code.SERVICE_NOT_FOUND: ("list_environment_services", "check_name"),
+    Code.MOCK_NOT_FOUND: ("read_environment", "check_name"),
+    Code.INVALID_STATE: ("run_setup", "read_environment"),
+}
+"""What is suggested where an e2e.yaml is meant, and not argus.yaml, its services or its port."""
+
+IN_SETTINGS: dict[Code, tuple[str, ...]] = {
+    Code.CONFIG_INVALID: ("fix_settings", "use_other_settings"),
+    Code.INVALID_REQUEST: ("use_other_settings", "check_path"),
+}
+"""What is suggested where the settings of an agent's program are meant, and not argus.yaml."""
+
+IN_BRIDGE: dict[Code, tuple[str, ...]] = {
+    Code.NOT_FOUND: ("list_mcp_servers", "list_mcp_tools"),
+    Code.INVALID_REQUEST: ("list_mcp_tools", "fix_request"),
+    Code.CONFIG_INVALID: ("list_mcp_servers", "fix_mcp_file"),
+}
+"""What is suggested where another MCP server is meant, and the file that names it."""
+
+IN_ANSWERS: dict[str, tuple[str, ...]] = {
+    "answer_too_large": ("ask_for_less",),
+    "refused": ("list_mcp_tools", "fix_request"),
+}
+"""What is suggested where an MCP server is well and gave no answer, by the reason."""
+
+ABOUT_SESSIONS = ("list_sessions", "check_name")
+ABOUT_SPAWNS = ("list_spawns",)
+"""What is suggested where one of these was not found, and not a path of the API."""
+
+ACTIONS: dict[str, str] = {
+    "allow_other_ports": "Let taken ports be replaced: resilience.network.portConflictStrategy: auto.",
+    "ask_for_less": "Ask for less at once, or say more plainly what is wanted.",
+    "ask_person": "Ask the person who runs Argus, or wait until the gate opens.",
+    "read_details": "Read what was said: it is in the details.",
+    "build_image": "Build the images: argus env build; or pull it: docker pull IMAGE.",
+    "check_clock": "Check the machine's clock and its time synchronisation.",
+    "check_command": "Check the container's command and its exit code.",
+    "check_disk": "Check that the disk is not full and is writable.",
+    "check_dns": "Check the machine's resolver (/etc/resolv.conf) and its connection.",
+    "check_docker_socket": "Check DOCKER_HOST and the permissions of the engine's socket.",
+    "check_health_endpoint": "Check that the health endpoint answers within its timeout.",
+    "check_host_name": "Check the spelling of the host name.",
+    "check_machine": "Look at what the failing services share: network, disk, memory, the machine itself.",
+    "check_mcp_server": "Check that the MCP server starts and answers.",
+    "check_model": "Check the model's name and that claude is logged in: claude -p hello.",
+    "check_name": "Check the spelling of the name.",
+    "check_network": "Check that both ends are on the same network.",
+    "check_path": "Check the path.",
+    "check_store": "Check the store's file, its permissions and who else has it open.",
+    "clean_orphans": "Remove the orphans: argus env preflight --auto-fix.",
+    "create_config": "Write an argus.yaml; argus schema argus lists what it may say.",
+    "create_environment_file": "Write an e2e.yaml; argus schema e2e lists what it may say.",
+    "find_cause": "Find out why it keeps failing; restarting has not helped.",
+    "fix_cause": "Repair what the recorded failures name.",
+    "fix_config": "Correct the named places in the file, then: argus check FILE.",
+    "fix_container": "Repair what makes the container exit; its diagnostics are in the details.",
+    "fix_dockerfile": "Correct the Dockerfile or its context.",
+    "fix_mcp_file": "Correct the server in the file that details.source names.",
+    "fix_request": "Correct the named fields and send the request again.",
+    "fix_schema": "Make the JSON schema fit what can be answered, or ask for text.",
+    "fix_settings": "Correct what is named in the settings file; then repeat the command.",
+    "free_disk_space": "Free disk space on the named file system.",
+    "free_ports": "Stop programs that hold ports of the range.",
+    "hand_off_by_hand": "Write the handoff by hand, then clear the session.",
+    "install_claude": "Install Claude Code, or name it: bridge.program in argus.yaml.",
+    "list_agents": "See which agents there are: argus agents list.",
+    "list_environment_services": "See which services the e2e.yaml has: argus env init.",
+    "list_mcp_servers": "See which MCP servers there are, and what is wrong: argus bridge servers.",
+    "list_mcp_tools": "See the tools of an MCP server with their schemas: argus bridge tools SERVER.",
+    "list_services": "See which services there are: argus services list.",
+    "list_sessions": "See which sessions there are: argus sessions list.",
+    "list_spawns": "See which spawns there are: argus spawns list.",
+    "list_suites": "See which suites the e2e.yaml has: argus env init.",
+    "look_at_agent": "Look at what the agent is doing in its terminal.",
+    "look_at_set_aside_store": "The damaged store was kept beside the new one; look at it before deleting it.",
+    "lower_threshold": "Lower resilience.preflight.diskSpaceThreshold if the space is enough.",
+    "print_token": "Print the token: argus token.",
+    "prune_images": "Remove unused images: docker image prune.",
+    "raise_budget": "Raise health.restartBudget.maxPerHour in argus.yaml, then: argus reload.",
+    "raise_max_concurrent": "Raise bridge.maxConcurrent in argus.yaml if the machine and the account can bear it.",
+    "raise_max_restarts": "Raise resilience.container.maxRestarts.",
+    "raise_max_turns": "Allow more turns: maxTurns.",
+    "raise_memory_limit": "Raise the container's memory limit.",
+    "raise_timeout": "Raise the timeout if it is only slow.",
+    "read_build_log": "Read the build's output in the details.",
+    "read_daemon_log": "Read argus.log in the logs folder of the state folder.",
+    "read_environment": "Read how the environment stands: argus env status.",
+    "read_gate": "Read which gate refused in details.gate; details.hint says how it opens.",
+    "read_incident": "Read what was seen and done: argus explain INCIDENT.",
+    "read_logs": "Read its logs.",
+    "read_openapi": "Read what is accepted: GET /openapi.json.",
+    "read_schema": "Read what is accepted: argus schema argus, or argus schema e2e.",
+    "read_status": "Read the present state: argus status.",
+    "read_topology": "Read the topology in the details.",
+    "remove_by_hand": "Look at the named resource and remove it by hand.",
+    "rename": "Choose another name.",
+    "report_bug": "Report it with the daemon's log; this should not happen.",
+    "reset_circuit": "When the cause is mended, let a probe through: argus env reset-circuit or argus breakers reset.",
+    "restart_service": "Ask for a restart through the gates: argus services restart NAME.",
+    "retry_clean": "Clean again.",
+    "retry_later": "Try again a little later.",
+    "run_setup": "Bring the environment up: argus env setup.",
+    "same_origin": "Send the request from Argus's own page, or without an Origin header.",
+    "send_json": "Send the body as application/json.",
+    "send_less": "Send a smaller body (at most 1 MiB).",
+    "send_token": "Send the header: Authorization: Bearer TOKEN.",
+    "start_daemon": "Start Argus: argus up --detach.",
+    "start_docker": "Start the Docker engine.",
+    "stop_agent": "Stop the agent: argus agents stop ID.",
+    "stop_daemon": "Stop the running Argus: argus down.",
+    "stop_port_occupant": "Stop the program that holds the port; details name it where it can be seen.",
+    "use_loopback_name": "Use http://127.0.0.1 or http://localhost, or name the host under server.host.",
+    "use_other_host_port": "Use another host port: container.ports in the e2e.yaml.",
+    "use_other_home": "Use another state folder: ARGUS_HOME=FOLDER.",
+    "use_other_port": "Use another port: server.port in argus.yaml, or argus up --port N.",
+    "use_other_settings": "Name another settings file: --settings FILE.",
+    "use_other_token": "Use a token that is allowed to do this.",
+    "use_running_daemon": "Use the Argus that is running: argus status.",
+    "wait_for_budget": "Wait until the sliding hour has room again.",
+    "wait_for_end": "Wait until the infrastructure event has ended; nothing is restarted before.",
+    "wait_for_limit": "Wait until the limit is over; the message says when, where that is known.",
+    "wait_for_probe": "Wait until the breaker lets its next probe through.",
+    "widen_port_range": "Widen isolation.portRange.",
+}
