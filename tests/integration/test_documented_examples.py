@@ -12,12 +12,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [
-    ROOT / "README.md",
-    ROOT / "docs" / "coming-from.md",
-    ROOT / "docs" / "services.md",
-    ROOT / "docs" / "agents.md",
-]
+PAGES = [ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("coming-from", "services", "agents"))]
+ALL = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def blocks() -> list[tuple[str, str]]:
