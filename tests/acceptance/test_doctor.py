@@ -59,6 +59,7 @@ def test_before_the_first_start_all_is_well_and_nothing_is_made(argus: Argus) ->
     found = doctor(argus)
     assert set(found) == NAMES
     assert {one["name"] for one in found.values() if one["state"] == "bad"} == set()
+    assert found["PACKAGE"]["state"] == "ok"
     assert found["DAEMON"]["next"] == "argus up --detach"
     assert tree(argus.folder) == before
 
@@ -96,6 +97,20 @@ def test_for_people_there_is_a_line_for_each_and_what_to_do(argus: Argus) -> Non
 
 
 # --- what is wrong, one thing at a time
+
+
+@pytest.fixture(scope="module")
+def used(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A state folder that an Argus left."""
+    one = Argus(tmp_path_factory.mktemp("used") / "argus")
+    try:
+        one.configure([])
+        one.up()
+        one.down()
+    finally:
+        one.end()
+    return one.home
+
 
 Break = Callable[[Argus], Any]
 
@@ -193,10 +208,11 @@ def _broken_configuration(argus: Argus) -> Any:
         pytest.param(_broken_configuration, "CONFIGURATION", "bad", id="a-configuration-that-is-not-valid"),
     ],
 )
-def test_what_is_wrong_is_found_named_and_left_as_it_is(argus: Argus, broken: Break, name: str, state: str) -> None:
+def test_what_is_wrong_is_found_named_and_left_as_it_is(
+    argus: Argus, used: Path, broken: Break, name: str, state: str
+) -> None:
     argus.configure([])
-    argus.up()
-    argus.down()
+    shutil.copytree(used, argus.home)
     with broken(argus):
         before = tree(argus.folder)
         found = doctor(argus)
@@ -237,24 +253,19 @@ def test_a_daemon_that_does_not_take_the_token_is_bad(argus: Argus) -> None:
     assert doctor(argus)["DAEMON"]["state"] == "bad"
 
 
-def test_a_page_that_is_not_as_it_was_built_is_found(argus: Argus) -> None:
+def test_what_is_not_as_it_was_built_is_found(argus: Argus) -> None:
     """On a copy of the program: this one is others' too."""
     argus.configure([])
     copy = argus.folder / "copy" / "argus"
-    shutil.copytree(Path(package.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
-
-    def examine() -> dict[str, dict[str, Any]]:
-        words = [sys.executable, "-m", "argus.cli.main", "doctor", "--json"]
-        env = {**argus.env, "PYTHONPATH": str(copy.parent)}
-        ran = subprocess.run(words, env=env, cwd=argus.folder, capture_output=True, text=True, timeout=60)
-        return checks(Ran(ran.returncode, ran.stdout, ran.stderr))
-
-    assert examine()["PACKAGE"]["state"] == "ok"
+    shutil.copytree(Path(package.__file__).parent, copy)
     (copy / "api" / "static" / "app.js").write_text("gone")
-    assert "app.js" in examine()["PACKAGE"]["detail"]
-    shutil.copy(Path(package.__file__).parent / "api" / "static" / "app.js", copy / "api" / "static" / "app.js")
     (copy / "environments" / "helper" / "argus-helper-arm64").unlink()
-    assert "argus-helper-arm64" in examine()["PACKAGE"]["detail"]
+    words = [sys.executable, "-m", "argus.cli.main", "doctor", "--json"]
+    env = {**argus.env, "PYTHONPATH": str(copy.parent)}
+    ran = subprocess.run(words, env=env, cwd=argus.folder, capture_output=True, text=True, timeout=60)
+    found = checks(Ran(ran.returncode, ran.stdout, ran.stderr))["PACKAGE"]
+    assert found["state"] == "bad"
+    assert found["detail"].endswith(": helper/argus-helper-arm64, static/app.js")
 
 
 def test_an_agents_program_without_hooks_is_a_warning_until_they_are_installed(argus: Argus) -> None:
