@@ -18,8 +18,10 @@ from typing import Any
 import pytest
 
 import argus as package
+from argus.store import numbered
 from tests.acceptance.harness import Argus, Ran, eventually, free_port, is_alive
 from tests.acceptance.yard import Yard
+from tests.postgresql import PASSWORD
 
 NAMES = {
     "CONFIGURATION", "PYTHON", "PROGRAM", "PACKAGE", "STATE_FOLDER", "DISK_SPACE", "TOKEN", "LOCK", "STORE", "DAEMON",
@@ -317,3 +319,20 @@ def test_a_start_after_the_doctor_finds_the_lock_free(argus: Argus) -> None:
     doctor(argus)
     argus.up()
     eventually(lambda: doctor(argus)["DAEMON"]["state"] == "ok", "it is up again")
+
+
+def test_a_store_in_postgresql_is_asked_and_its_password_is_not_shown(argus: Argus, database: str) -> None:
+    def examine(url: str) -> dict[str, Any]:
+        argus.configure([])
+        argus.write(argus.config.read_text(encoding="utf-8") + f"store: {{url: '{url}'}}\n")
+        ran = argus.cli("doctor", "--json")
+        assert PASSWORD not in ran.stdout + ran.stderr
+        return checks(ran)["STORE"]
+
+    assert examine(database)["state"] == "ok"
+    argus.up()
+    argus.down()
+    known = len(numbered.migrations("postgres"))
+    assert examine(database)["detail"] == f"PostgreSQL, version {known} of {known}"
+    elsewhere = database.rpartition("/")[0] + "/there-is-none"
+    assert examine(elsewhere)["state"] == "bad"
