@@ -68,6 +68,10 @@ format: $(STAMP) ## repair what lint and format can repair by themselves
 trace: $(STAMP) ## every requirement and the tests that proved it in the last `make test`
 	@$(PY) scripts/trace.py
 
+.PHONY: coverage
+coverage: $(STAMP) ## how much of the environments, the breakers and the error codes the tests inside reach
+	@$(PY) scripts/covered.py
+
 .PHONY: simulate
 simulate: $(STAMP) ## the simulation with many seeds (SEEDS=n)
 	@ARGUS_SEEDS=$(SEEDS) $(PY) -m pytest tests/simulation

@@ -5,6 +5,8 @@ export interface Problem {
   code: string;
   message: string;
   actions: string[];
+  /** What opens the gate that held, in the daemon's words. */
+  hint?: string;
 }
 
 export class Refused extends Error {
@@ -17,8 +19,10 @@ const PATIENCE = 60_000;
 
 async function problemOf(answer: Response): Promise<Problem> {
   try {
-    const { error } = (await answer.json()) as { error: { code: string; message: string; suggestedActions: string[] } };
-    return { status: answer.status, code: error.code, message: error.message, actions: error.suggestedActions };
+    const { error } = (await answer.json()) as {
+      error: { code: string; message: string; suggestedActions: string[]; details?: { hint?: string } };
+    };
+    return { status: answer.status, code: error.code, message: error.message, actions: error.suggestedActions, hint: error.details?.hint };
   } catch {
     return { status: answer.status, code: `HTTP ${answer.status}`, message: "the answer could not be read", actions: [] };
   }

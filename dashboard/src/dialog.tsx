@@ -30,6 +30,9 @@ export function Confirmation() {
   const [busy, work] = useState(false);
   const [given, give] = useState({ text: "", choice: "" });
   const box = useRef<HTMLDialogElement>(null);
+  // An answer belongs to the dialog that asked: by now there may be another, or none.
+  const current = useRef<Action | null>(null);
+  current.current = action;
   open = (one) => {
     fail(null);
     work(false);
@@ -39,21 +42,30 @@ export function Confirmation() {
   useEffect(() => {
     if (action) box.current?.showModal();
   }, [action]);
+  useEffect(() => {
+    // Elsewhere it would ask about something that one does not see.
+    const leave = () => (box.current?.close(), set(null));
+    addEventListener("hashchange", leave);
+    return () => removeEventListener("hashchange", leave);
+  }, []);
   if (!action) return null;
   const close = () => (box.current?.close(), set(null));
   const run = async (event: Event) => {
     event.preventDefault();
     work(true);
     fail(null);
+    const mine = action;
     try {
-      await action.run(given);
-      close();
-      say(action.done);
+      await mine.run(given);
+      if (current.current === mine) close();
+      say(mine.done);
       keeper.soon();
     } catch (error) {
-      fail(asProblem(error));
+      const problem = asProblem(error);
+      if (current.current === mine) fail(problem);
+      else say(`${mine.title} ${problem.message}`);
     } finally {
-      work(false);
+      if (current.current === mine) work(false);
     }
   };
   const { field, choice } = action;
@@ -91,10 +103,12 @@ export function Confirmation() {
           </label>
         )}
         {problem && <Trouble problem={problem} />}
-        <p class="soft small">It is recorded that this page asked for it.</p>
+        <p class="soft small">
+          {busy ? "It is on its way: closing this does not call it back." : "It is recorded that this page asked for it."}
+        </p>
         <div class="buttons">
           <button type="button" onClick={close}>
-            {problem ? "Close" : "Cancel"}
+            {problem || busy ? "Close" : "Cancel"}
           </button>
           <button type="submit" class={action.danger ? "danger" : "primary"} disabled={busy}>
             {busy ? "Working…" : action.verb}

@@ -1,6 +1,7 @@
 // Keeps the world current: reads the state, follows the events, begins again after every cut, and asks for a drawing.
 import { type Problem, asProblem, get } from "./api";
 import type { State, Told } from "./model";
+import { takeSlot } from "./slots";
 import { type Chunk, read } from "./stream";
 import { type Change, EMPTY, type World, change, epoch, number } from "./world";
 
@@ -9,6 +10,8 @@ const LEAST = 400;
 const OFTEN = 15_000; // ages, budgets and uptimes change without an event
 const TOO_FAR = 2_000;
 const MOST = 10_000;
+const ASKING = 2_000;
+const UNSEEN = 60_000;
 
 export class Keeper {
   world: World = EMPTY;
@@ -39,15 +42,21 @@ export class Keeper {
 
   async run() {
     addEventListener("online", () => this.now());
-    document.addEventListener("visibilitychange", () => document.hidden || this.now());
+    let away: ReturnType<typeof setTimeout>;
+    document.addEventListener("visibilitychange", () => {
+      clearTimeout(away);
+      if (document.hidden) away = setTimeout(() => this.#stop.abort(), UNSEEN);
+      else this.now();
+    });
     setInterval(() => this.world.link.kind === "live" && !document.hidden && this.soon(), OFTEN);
     let failures = 0;
     for (;;) {
+      await this.#seen();
       this.#stop = new AbortController();
       try {
         await this.#follow(() => (failures = 0));
       } catch (error) {
-        await this.#rest(asProblem(error), failures++);
+        if (!document.hidden) await this.#rest(asProblem(error), failures++);
       }
     }
   }
@@ -60,7 +69,8 @@ export class Keeper {
   /** Reads the state again in a moment, once for all who ask meanwhile, and never so often that it is a load. */
   soon() {
     if (this.#asked !== null) return;
-    const free = this.#looked + Math.max(LEAST, this.#took * 6) - Date.now();
+    // By a clock that nobody sets: a page whose computer's was set back would wait for as long.
+    const free = this.#looked + Math.max(LEAST, this.#took * 6) - performance.now();
     this.#asked = setTimeout(() => {
       this.#asked = null;
       this.#look().catch(() => this.#stop.abort());
@@ -71,7 +81,7 @@ export class Keeper {
     const began = performance.now();
     const state = await get<State>("/api/state");
     this.#took = performance.now() - began;
-    this.#looked = Date.now();
+    this.#looked = performance.now();
     this.apply({ kind: "state", state });
     return state;
   }
@@ -81,16 +91,44 @@ export class Keeper {
     const newest = state.cursor;
     const far = this.#last && newest && (epoch(this.#last) !== epoch(newest) || number(newest) - number(this.#last) > TOO_FAR);
     if (far || !this.#last) this.#afresh(Boolean(far));
-    const query = this.#last ? "live=true" : "live=true&last=200";
     let begun = false;
-    await read(query, this.#last, (chunk) => {
+    const heard = (chunk: Chunk) => {
       if (!begun) {
         begun = true;
         alive();
         this.apply({ kind: "link", link: { kind: "live", since: Date.now() } });
       }
       this.#heard(chunk);
-    }, this.#stop.signal);
+    };
+    const from = () => (this.#last ? "" : "&last=200");
+    let free: (() => void) | null;
+    while (!(free = await takeSlot())) {
+      // Other tabs follow the stream: this one asks, and takes the place of the first that is closed.
+      await read(`follow=false${from()}`, this.#last, heard, this.#stop.signal, true);
+      heard({ told: [], reset: null });
+      await this.#look();
+      await this.#pause(ASKING);
+      if (this.#stop.signal.aborted) return;
+    }
+    try {
+      await read(`live=true${from()}`, this.#last, heard, this.#stop.signal);
+    } finally {
+      free();
+    }
+  }
+
+  async #pause(wait: number) {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, wait);
+      this.#wake = () => (clearTimeout(timer), resolve());
+    });
+    this.#wake = null;
+  }
+
+  /** A tab that nobody has looked at for a while gives its stream back, and begins again when somebody does. */
+  async #seen() {
+    while (document.hidden)
+      await new Promise<void>((resolve) => document.addEventListener("visibilitychange", () => resolve(), { once: true }));
   }
 
   #afresh(gap: boolean) {
@@ -124,11 +162,7 @@ export class Keeper {
     const since = before.kind === "lost" ? before.since : Date.now();
     const why = problem.code === "CUT" || problem.code === "PAGE_ERROR" ? "the connection was cut" : problem.message;
     this.apply({ kind: "link", link: out ? { kind: "out" } : { kind: "lost", since, why, again: Date.now() + wait } });
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, wait);
-      this.#wake = () => (clearTimeout(timer), resolve());
-    });
-    this.#wake = null;
+    await this.#pause(wait);
   }
 }
 

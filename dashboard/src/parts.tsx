@@ -57,6 +57,7 @@ export const Trouble = ({ problem, again }: { problem: Problem; again?: () => vo
     <p>
       <Mark tone="bad" /> <strong>{problem.code}</strong> {problem.message}
     </p>
+    {problem.hint && <p>{problem.hint}</p>}
     {problem.actions.length > 0 && <p class="soft">What may help: {problem.actions.map(plain).join(", ")}.</p>}
     {again && <button onClick={again}>Try again</button>}
   </div>

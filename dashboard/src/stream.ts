@@ -46,8 +46,8 @@ export class Lines {
   }
 }
 
-/** Reads until it is cut, refused, silent for too long or told to stop; says why by raising. */
-export async function read(query: string, after: string | null, heard: (chunk: Chunk) => void, stop: AbortSignal) {
+/** Reads until it is cut, refused, silent for too long or told to stop; says why by raising. `once`: what is there, to its end. */
+export async function read(query: string, after: string | null, heard: (chunk: Chunk) => void, stop: AbortSignal, once = false) {
   const silent = new AbortController();
   let timer = setTimeout(() => silent.abort(), SILENCE);
   try {
@@ -64,6 +64,7 @@ export async function read(query: string, after: string | null, heard: (chunk: C
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
     for (;;) {
       const { value, done } = await reader.read();
+      if (done && once) return;
       if (done) throw new Refused({ status: 0, code: "CUT", message: "the stream ended", actions: [] });
       clearTimeout(timer);
       timer = setTimeout(() => silent.abort(), SILENCE);

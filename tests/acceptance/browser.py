@@ -21,7 +21,7 @@ def page_of(argus: Argus) -> Iterator[Page]:
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=ALONE, chromium_sandbox=os.geteuid() != 0)
         try:
-            page = browser.new_page()
+            page = browser.new_context().new_page()
             page.set_default_timeout(DEADLINE * 1000)
             page.goto(argus.cli("open").stdout.strip())
             yield page
