@@ -141,6 +141,20 @@ async def test_escape_sequences_do_not_end_the_paste_and_line_breaks_do_not_subm
     assert room.noted(file, 2) == ["a touch x b cd", "end"]
 
 
+async def test_a_line_of_ours_that_was_left_is_taken_back_and_nobody_elses_is(room: Room) -> None:
+    room.tmux.agent("work")
+
+    async def erase(text: str) -> bool:
+        return await room.typist.erase(room.tmux.socket, "work", text, Wanted(PLAIN))
+
+    room.tmux.keys("work", "-l", "/clear")
+    room.tmux.shows("work", "> /clear")
+    assert not await erase("/new")
+    assert room.cursor_row().strip() == "> /clear"
+    assert await erase("/clear")
+    assert room.cursor_row().strip() == ">"
+
+
 async def test_an_agent_that_shows_nothing_gets_one_enter(room: Room) -> None:
     file = room.tmux.agent("work", "silent")
     pace = replace(PATIENT, again=0.3, take=0.3)

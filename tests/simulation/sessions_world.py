@@ -205,6 +205,12 @@ class World:
         certain = not (self.troubles and self.chance.random() < 0.1)
         return Answer(True, certain=certain, reason="" if certain else "nothing tells that it was taken")
 
+    async def erase(self, place: Place, text: str) -> bool:
+        agent = self.agents[place.project]
+        if agent.prompt == text and agent.state is not Activity.WORKING:
+            agent.prompt = ""
+        return not agent.prompt
+
     async def interrupt(self, place: Place, before: Before) -> Answer:
         await before()
         agent = self.agents[place.project]

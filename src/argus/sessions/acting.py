@@ -38,6 +38,7 @@ class Acting:
         self._began[project] = at
 
     async def act(self, one: Watched) -> None:
+        await self._handing.tidy(one)
         session = one.session
         if session.is_handing_off:
             settings = self._settings().handoff

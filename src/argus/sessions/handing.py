@@ -50,12 +50,25 @@ class Handing:
             *(self._tools.new_id(), path, percent, Step.ASKING, now, now),
             conversation=standing.session,
             wanted=why == Why.ASKED,
+            left=session.handoff.left if session.handoff else "",
         )
         begun = replace(session, handoff=one, handed=now)
         told = reports.handoff("handoff_started", begun, one, why=why, by=by, context_usage=session.share)
         row = reports.step_row(begun, one, "warning", now.wall, f"handoff begun: {why}")
         await self._put(begun, Append(told), row, certain=True)
         return begun
+
+    async def tidy(self, watched: Watched) -> None:
+        """Takes back what an Argus that was killed left at the prompt, of a handoff that has ended since. It would be
+        in everybody's way, and a person could submit it without a thought."""
+        session, one = watched.session, watched.session.handoff
+        if one is None or not one.left or watched.line is None:
+            return
+        if stands(watched.line, one.left) and not await self._tools.hands.erase(session.place, one.left):
+            return  # not now: it is tried again with the next look
+        after = replace(session, handoff=replace(one, left=""))
+        row = reports.step_row(after, one, "ok", stamp(self._tools.clock).wall, f"not at the prompt: {one.left}")
+        await self._put(after, row, certain=False)
 
     async def advance(self, watched: Watched, limits: Limits) -> Session:
         """As far as it goes by what was just seen."""
@@ -139,7 +152,7 @@ class Handing:
     async def _call_off(self, session: Session, one: Handoff, why: str) -> Session:
         now = stamp(self._tools.clock)
         self._resting.pop(one.id, None)
-        after = replace(one, step=Step.CALLED_OFF, since=now, reason=why)
+        after = replace(one, step=Step.CALLED_OFF, since=now, reason=why, left=_left(session, one))
         calm = replace(session, handoff=after)
         told = reports.handoff("handoff_called_off", calm, after, at=one.step.value, reason=why)
         row = reports.step_row(calm, after, "warning", now.wall, f"handoff called off: {why}")
@@ -149,7 +162,7 @@ class Handing:
     async def _fail(self, session: Session, one: Handoff, why: str, code: Code) -> Session:
         now = stamp(self._tools.clock)
         self._resting.pop(one.id, None)
-        after = replace(one, step=Step.FAILED, since=now, reason=why)
+        after = replace(one, step=Step.FAILED, since=now, reason=why, left=_left(session, one))
         failed = replace(session, handoff=after, failures=session.failures + 1)
         told = reports.handoff("handoff_failed", failed, after, at=one.step.value, reason=why, code=code.value)
         row = reports.step_row(failed, after, "critical", now.wall, f"handoff given up: {why}")
@@ -233,6 +246,11 @@ class Handing:
             closing: Write = CloseAct(act.id, outcome, self._tools.clock.wall(), {"reason": answer.reason})
             await self._tools.notes.note(closing)
         return answer
+
+
+def _left(session: Session, one: Handoff) -> str:
+    """What this step typed, where nobody knows whether it was submitted."""
+    return machine.typed_at(one, _CLEAR[session.place.agent]) if one.uncertain else one.left
 
 
 def _far_from_full(standing: Standing, limits: Limits) -> str:

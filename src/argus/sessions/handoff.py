@@ -57,6 +57,8 @@ class Handoff:
     """Why the last try did not go, or why it failed."""
     wanted: bool = False
     """Somebody asked for it: no reading calls it off."""
+    left: str = ""
+    """A line of ours that may still stand at the prompt, and that nobody wants submitted any more."""
 
     @property
     def is_over(self) -> bool:

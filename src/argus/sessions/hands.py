@@ -23,6 +23,9 @@ class TypistHands:
             await self._typist.type(self._socket(), place.session, message, wanted, before=before, told=told, left=left)
         )
 
+    async def erase(self, place: Place, text: str) -> bool:
+        return await self._typist.erase(self._socket(), place.session, text, Wanted(kind_of(place)))
+
     async def interrupt(self, place: Place, before: Before) -> Answer:
         await before()
         return _answer(await self._typist.interrupt(self._socket(), place.session, Wanted(kind_of(place))))

@@ -69,6 +69,10 @@ class Hands(Protocol):
 
     async def interrupt(self, place: Place, before: Before) -> Answer: ...
 
+    async def erase(self, place: Place, text: str) -> bool:
+        """Takes a line of ours back, if it and nothing else stands at the prompt; whether it is gone."""
+        ...
+
     async def answer(self, place: Place, id: str, leave: Leave, before: Before) -> Answer:
         """Answers the dialog of this id, if that one still stands there."""
         ...

@@ -97,6 +97,21 @@ class Typist:
                 return held(look)
             return await Answering(self._panes, self._pace, wanted, look, id, leave).answer(look, before)
 
+    async def erase(self, socket: str, session: str, text: str, wanted: Wanted) -> bool:
+        """Takes this line back, if it and nothing else stands at the prompt. Whether it is gone."""
+        async with self._lock(socket, session):
+            try:
+                look = await self._find(socket, session, wanted)
+                if isinstance(look, Reason) or look.agent is None:
+                    return False
+                line = wanted.kind.read(look)
+                if not isinstance(line, Line) or not shows(line, text):
+                    return False
+                pinned, pace = replace(wanted, agent=look.agent.who), self._pace
+                return await erase(self._panes, look.place, pinned, text, timeout=pace.answer, rest=pace.rest)
+            except PanesFailed:
+                return False
+
     async def interrupt(
         self, socket: str, session: str, wanted: Wanted, *, busy: Busy | None = None, ours: str = ""
     ) -> Outcome:
