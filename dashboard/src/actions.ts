@@ -77,7 +77,9 @@ export const answer = (one: StopRequest, approved: boolean): Action => ({
 
 export const stop = (one: Agent): Action => ({
   title: `Stop ${one.agent_id}?`,
-  says: "It is asked to end and has 30 seconds; then its whole process group is ended. It stays stopped: nothing respawns it.",
+  says: one.pid
+    ? "It is asked to end and has 30 seconds; then its whole process group is ended. It stays stopped: nothing respawns it."
+    : "Argus does not know its process: it is told to end with its next heartbeat, and leaves the list. Nothing respawns it.",
   verb: "Stop",
   danger: true,
   run: () => post(`/api/agents/${part(one.agent_id)}/stop`),

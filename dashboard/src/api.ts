@@ -1,5 +1,7 @@
 // Calls to the daemon. The cookie of `argus open` goes along by itself.
 
+import { plainly } from "./plainly";
+
 export interface Problem {
   status: number;
   code: string;
@@ -19,7 +21,7 @@ const PATIENCE = 60_000;
 
 async function problemOf(answer: Response): Promise<Problem> {
   try {
-    const { error } = (await answer.json()) as {
+    const { error } = JSON.parse(plainly(await answer.text())) as {
       error: { code: string; message: string; suggestedActions: string[]; details?: { hint?: string } };
     };
     return { status: answer.status, code: error.code, message: error.message, actions: error.suggestedActions, hint: error.details?.hint };
@@ -44,7 +46,7 @@ export async function call<T>(method: string, path: string, body?: unknown, sign
     throw new Refused({ status: 0, code: "UNREACHABLE", message, actions: ["argus up --detach"] });
   }
   if (!answer.ok) throw new Refused(await problemOf(answer));
-  return (await answer.json()) as T;
+  return JSON.parse(plainly(await answer.text())) as T;
 }
 
 export const get = <T>(path: string, signal?: AbortSignal): Promise<T> => call<T>("GET", path, undefined, signal);

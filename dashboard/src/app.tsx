@@ -4,7 +4,7 @@ import { keeper } from "./keeper";
 import { KEYS, listen } from "./keys";
 import { Ago, Mark, useTick } from "./parts";
 import { VIEWS, entry, to, usePlace } from "./route";
-import { needs, verdict, wrong } from "./verdict";
+import { needs, verdict } from "./verdict";
 import { AgentsView } from "./views/agents";
 import { EnvironmentsView } from "./views/environments";
 import { IncidentsView } from "./views/incidents";
@@ -143,10 +143,6 @@ export function App() {
   useEffect(() => listen(() => show(true)), []);
   const { world } = keeper;
   const { link, state } = world;
-  useEffect(() => {
-    const trouble = state ? wrong(state).length : 0;
-    document.title = trouble ? `(${trouble}) Argus` : "Argus";
-  });
   if (link.kind === "out") return <LoggedOut />;
   if (!state) return <Starting link={link} />;
   const { words, tone } = verdict(state);

@@ -3,6 +3,8 @@ import { type Problem, asProblem, get } from "./api";
 import type { State, Told } from "./model";
 import { takeSlot } from "./slots";
 import { type Chunk, read } from "./stream";
+import { learn } from "./time";
+import { wrong } from "./verdict";
 import { type Change, EMPTY, type World, change, epoch, number } from "./world";
 
 const SOON = 40; // events come in groups; one look at the state answers all of a group
@@ -82,7 +84,11 @@ export class Keeper {
     const state = await get<State>("/api/state");
     this.#took = performance.now() - began;
     this.#looked = performance.now();
+    learn(state.timestamp);
     this.apply({ kind: "state", state });
+    // A tab that nobody sees is not drawn, and its title is all that is seen of it.
+    const trouble = wrong(state).length;
+    document.title = trouble ? `(${trouble}) Argus` : "Argus";
     return state;
   }
 

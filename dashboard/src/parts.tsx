@@ -1,4 +1,5 @@
 // The small things that views are made of.
+import { now } from "./time";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Problem, asProblem, get } from "./api";
@@ -42,7 +43,7 @@ export function useTick() {
 export function Ago({ at, bare }: { at: string | number | null; bare?: boolean }) {
   useTick();
   if (at === null || at === "") return <span class="soft">never</span>;
-  const seconds = (Date.now() - new Date(at).getTime()) / 1000;
+  const seconds = (now() - new Date(at).getTime()) / 1000;
   return (
     <time dateTime={new Date(at).toISOString()} title={new Date(at).toLocaleString()}>
       {seconds < -1 ? `in ${duration(-seconds)}` : bare ? duration(seconds) : `${duration(seconds)} ago`}
@@ -94,7 +95,7 @@ export interface Bar {
 
 /** Uptime as small bars: what was up stands from below, what was down hangs from above, nothing seen is a dot. */
 export function Bars({ bars, span, count, label }: { bars: Bar[] | null; span: number; count: number; label: string }) {
-  const last = Math.floor(Date.now() / 1000 / span) * span;
+  const last = Math.floor(now() / 1000 / span) * span;
   const known = new Map((bars ?? []).map((one) => [new Date(one.start).getTime() / 1000, one]));
   const judged = (bars ?? []).filter((one) => one.uptime !== null);
   const worst = judged.reduce((least, one) => Math.min(least, one.uptime ?? 1), 1);

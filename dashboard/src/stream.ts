@@ -2,6 +2,8 @@
 // refused once, and cannot be told where to begin.
 import { Refused, asProblem } from "./api";
 import type { Told } from "./model";
+import { plainly } from "./plainly";
+import { now } from "./time";
 
 const SILENCE = 40_000; // the daemon says something every 15 s
 
@@ -39,10 +41,10 @@ export class Lines {
     this.#id = null;
     this.#name = this.#data = "";
     if (!text) return null;
-    const data = JSON.parse(text) as Record<string, unknown>;
+    const data = JSON.parse(plainly(text)) as Record<string, unknown>;
     const colon = name.indexOf(":");
     const channel = colon < 0 ? "" : name.slice(0, colon);
-    return { id, channel, type: String(data.type ?? name), data, at: Number(data.timestamp) || Date.now() };
+    return { id, channel, type: String(data.type ?? name), data, at: Number(data.timestamp) || now() };
   }
 }
 

@@ -28,6 +28,9 @@ export function wrong(state: State): Wrong[] {
     if (one.state === "failed" || one.state === "interrupted" || sick.length)
       other(one.runId, `Environment ${one.project}`, sick.length ? sick.map(([name, guard]) => `${name} ${guard}`).join(", ") : one.state, "#/environments", sick.length ? "warn" : "bad");
   }
+  for (const one of state.sessions)
+    if (one.state === "dead" || one.state === "stalled")
+      other(`session ${one.project}`, one.project, `session ${one.state}: ${one.because}`, `#/sessions/${encodeURIComponent(one.project)}`, "warn");
   return [...others, ...services.map((one): Wrong => ({ kind: "service", one })), ...agents.map((one): Wrong => ({ kind: "agent", one }))];
 }
 
@@ -41,11 +44,12 @@ export type Need =
 const YOURS = ["autonomy", "budget", "already restarted in this outage", "no restart configured", "self-exclusion"];
 
 export function needs(state: State): Need[] {
+  // What keeps work from going on stands first: wishes to end can wait, and one agent can make many.
   return [
-    ...state.stopRequests.map((one): Need => ({ kind: "stop", one })),
     ...state.sessions.filter((one) => one.needs_you).map((one): Need => ({ kind: "session", one })),
     ...state.agents.filter((one) => one.state === "dead" && (one.gate || one.reason)).map((one): Need => ({ kind: "agent", one })),
     ...state.services.filter((one) => one.state === "down" && (YOURS.includes(one.gate ?? "") || !one.restartable)).map((one): Need => ({ kind: "service", one })),
+    ...state.stopRequests.map((one): Need => ({ kind: "stop", one })),
   ];
 }
 
@@ -56,6 +60,8 @@ export function verdict(state: State): { words: string; tone: Tone } {
   if (down) return { words: `${down} of ${state.services.length} services ${down === 1 ? "is" : "are"} down`, tone: "bad" };
   if (state.argus.store !== "ok") return { words: "The record cannot be written: nothing is acted on", tone: "bad" };
   if (unknown) return { words: `${many(unknown, "service")} cannot be checked`, tone: "odd" };
+  const troubles = wrong(state).filter((one) => one.kind === "service" || (one.kind === "other" && !one.key.startsWith("session "))).length;
+  if (troubles) return { words: troubles === 1 ? "One thing is not well" : `${troubles} things are not well`, tone: "warn" };
   if (needs(state).length || !state.well) return { words: "Agents need you", tone: "warn" };
   return { words: "All is well", tone: "ok" };
 }

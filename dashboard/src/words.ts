@@ -1,5 +1,6 @@
 // Times, numbers and events in words.
 import { type Told, text } from "./model";
+import { now } from "./time";
 
 export const duration = (seconds: number): string => {
   const s = Math.max(0, Math.round(seconds));
@@ -12,7 +13,7 @@ export const duration = (seconds: number): string => {
 export const clock = (value: string | number): string => {
   const moment = new Date(value);
   const time = moment.toLocaleTimeString([], { hour12: false });
-  return moment.toDateString() === new Date().toDateString()
+  return moment.toDateString() === new Date(now()).toDateString()
     ? time
     : `${moment.toLocaleDateString([], { month: "short", day: "numeric" })} ${time}`;
 };

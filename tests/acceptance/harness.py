@@ -62,10 +62,17 @@ def is_alive(pid: int) -> bool:
         return False
 
 
+_GIVEN: set[int] = set()
+
+
 def free_port() -> int:
-    """Below the range that the kernel hands out: nobody else gets it while the service on it is dead."""
+    """Below the range that the kernel hands out: nobody else gets it while the service on it is dead. No number twice:
+    who binds it may do so later, or where we do not see it."""
     while True:
         port = random.randint(15000, 32000)
+        if port in _GIVEN:
+            continue
+        _GIVEN.add(port)
         with socket.socket() as trial, contextlib.suppress(OSError):
             trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             trial.bind(("127.0.0.1", port))

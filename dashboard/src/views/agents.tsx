@@ -112,6 +112,7 @@ function Spawns({ stamp }: { stamp: unknown }) {
   );
 }
 
+const WAITING = 60;
 const ORDER = ["dead", "stale", "unknown", "spawning", "alive"];
 
 function List({ state, stamp }: { state: State; stamp: unknown }) {
@@ -133,10 +134,11 @@ function List({ state, stamp }: { state: State; stamp: unknown }) {
         <section aria-labelledby="waiting">
           <h2 id="waiting">Waiting for you</h2>
           <div class="grid">
-            {waiting.slice(0, 12).map((need) => (
+            {waiting.slice(0, WAITING).map((need) => (
               <NeedCard key={need.kind + ("id" in need.one ? need.one.id : "project" in need.one ? need.one.project : "agent_id" in need.one ? need.one.agent_id : "")} need={need} />
             ))}
           </div>
+          {waiting.length > WAITING && <p class="soft">and {waiting.length - WAITING} more, when these are answered</p>}
         </section>
       )}
       <section aria-labelledby="sessions">

@@ -3,6 +3,7 @@ import { type Problem, asProblem, get, part } from "../api";
 import type { Incident, State, Told } from "../model";
 import { Ago, Empty, Evidence, Facts, Mark, Trouble, useFetched } from "../parts";
 import { to } from "../route";
+import { now } from "../time";
 import { clock, duration, plain, sentence, subject, toneOfEvent } from "../words";
 import { type World, number } from "../world";
 import { clipped } from "./overview";
@@ -12,7 +13,7 @@ interface Page {
   next: string | null;
 }
 
-const lasted = (one: Incident): string => duration(((one.closed ? Date.parse(one.closed) : Date.now()) - Date.parse(one.opened)) / 1000);
+const lasted = (one: Incident): string => duration(((one.closed ? Date.parse(one.closed) : now()) - Date.parse(one.opened)) / 1000);
 
 const Open = ({ one }: { one: Incident }) => (
   <span class={`status ${one.closed ? "ok" : "bad"}`}>

@@ -249,6 +249,11 @@ export function Overview({ state, world }: { state: State; world: World }) {
             <NeedCard key={need.kind + ("id" in need.one ? need.one.id : "project" in need.one ? need.one.project : "name" in need.one ? need.one.name : need.one.agent_id)} need={need} />
           ))}
         </div>
+        {waiting.length > SHOWN && (
+          <p>
+            and {waiting.length - SHOWN} more: <a href={to("agents")}>agents and sessions</a>, <a href={to("services")}>services</a>
+          </p>
+        )}
       </section>
       {state.services.length > 0 && (
         <section aria-labelledby="day">
