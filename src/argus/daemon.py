@@ -274,6 +274,7 @@ def _for_agents(
         environment=environment,
         is_folder=lambda path: path.startswith("/") and os.path.isdir(path),
         broken=broken,
+        clean=ground.redactor.text,
     )
 
 

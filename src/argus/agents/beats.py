@@ -54,7 +54,7 @@ class Beats:
             alive = self._ledger.moved(
                 known, State.ALIVE, reason="", warned=False, died=None, wait=0.0, gate="", escalated=False
             )
-            await self._ledger.note(alive, reports.back(alive))
+            await self._ledger.note(replace(alive, trouble=None), reports.back(alive))
         return _pulse(agent)
 
     def _told(self, agent: Agent, beat: Beat, process: Process | None) -> Agent:

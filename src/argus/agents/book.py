@@ -9,6 +9,7 @@ from typing import Any
 from argus.agents import policy
 from argus.agents.model import Agent, Origin, Process, State
 from argus.core.clock import Stamp
+from argus.core.trouble import Trouble
 
 DOMAIN = "agents"
 
@@ -104,7 +105,7 @@ class Book:
 
 
 _FIELDS = tuple(one.name for one in fields(Agent))
-_PARTS: dict[type, tuple[str, ...]] = {kind: tuple(one.name for one in fields(kind)) for kind in (Stamp, Process)}
+_PARTS: dict[type, tuple[str, ...]] = {kind: tuple(one.name for one in fields(kind)) for kind in (Stamp, Process, Trouble)}
 
 
 def written(agent: Agent) -> dict[str, Any]:
@@ -130,6 +131,7 @@ def read(data: Mapping[str, Any]) -> Agent:
             "spawned": Stamp(**data["spawned"]) if data.get("spawned") else None,
             "died": Stamp(**data["died"]) if data.get("died") else None,
             "terminal": Process(**data["terminal"]) if data.get("terminal") else None,
+            "trouble": Trouble(**data["trouble"]) if data.get("trouble") else None,
         }
     )
 

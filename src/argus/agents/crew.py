@@ -32,7 +32,7 @@ from argus.agents.tools import Tools
 from argus.core.clock import Jump, stamp
 from argus.core.depending import Broke
 from argus.core.errors import ArgusError, Code
-from argus.host.launching import LaunchFailed
+from argus.host.launching import Ended, LaunchFailed
 from argus.loops import keep_running
 
 T = TypeVar("T")
@@ -141,7 +141,8 @@ class Crew:
         if agent.state is State.SPAWNING:
             self._keeper.launches.reported(id, failure)
             return agent
-        return await self._ask(lambda reply: EndReported(id, exit_status, reply))
+        ended = await self._keeper.launches.with_words(id, Ended(exit_status))
+        return await self._ask(lambda reply: EndReported(id, ended, reply))
 
     async def following(self, id: str, launcher: int) -> Following:
         """What comes after this agent in its launcher's terminal; waits a while for it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from argus.agents import policy, reports
@@ -73,13 +74,13 @@ class Judge:
         alive = self._ledger.moved(agent, State.ALIVE, warned=False, reason="", seen=stamp(self._tools.clock))
         await self._ledger.note(alive, reports.back(alive))
 
-    async def ended(self, gone: Agent) -> None:
+    async def ended(self, gone: Agent, logs: Sequence[str] = ()) -> None:
         """Its end was reported, with how. A death is on record at once, whatever is decided then."""
         decision = policy.decide(self.facts(gone))
         if isinstance(decision, Remove):
             await self._ledger.remove(gone, gone.stop or decision.reason, "argus")
         else:
-            await self._died(gone)
+            await self._died(gone, logs)
 
     async def decide(self, agent: Agent) -> None:
         silent = self._ledger.silence(agent)
@@ -100,10 +101,10 @@ class Judge:
             case Respawn():
                 await self._died(agent)
 
-    async def _died(self, agent: Agent) -> None:
+    async def _died(self, agent: Agent, logs: Sequence[str] = ()) -> None:
         """Its death, and a start that follows at once, in one commit: a second sync would double the time between."""
         dead = self._ledger.dead(agent)
-        told = reports.died(dead, self._tools.autonomy())
+        told = reports.died(dead, self._tools.autonomy(), logs)
         # A death that was noticed only now begins its wait now.
         if isinstance(policy.decide(self.facts(dead)), Respawn):
             try:
@@ -129,6 +130,7 @@ class Judge:
     async def _hold(self, dead: Agent, gate: Gate) -> None:
         """Not started again now. Said once for each gate; one that no time opens is escalated, once."""
         held = replace(dead, gate=gate.value, escalated=dead.escalated or gate in policy.ESCALATED)
+        held = self._ledger.explained(held)
         hint = reports.hint(gate, held, self._ledger.settings.respawn.max_per_hour)
         drafts = []
         if gate.value != dead.gate:
@@ -136,7 +138,7 @@ class Judge:
         if held.escalated and not dead.escalated:
             drafts.append(reports.escalated(held, gate, hint))
         # With nothing else to write, this shows whether the record is back.
-        if drafts or (gate is Gate.RECORD and not self._tools.notes.waiting):
+        if drafts or held.trouble != dead.trouble or (gate is Gate.RECORD and not self._tools.notes.waiting):
             await self._ledger.note(held, *drafts)
         if gate is Gate.BACKOFF and held.died:
             left = held.wait - age(held.died, stamp(self._tools.clock))

@@ -87,8 +87,8 @@ class Keeper:
                     _answer(reply, await self._stop(self.ledger.find(id), grace, by))
                 case Forgotten(id, by, reply):
                     _answer(reply, await self._forget(self.ledger.find(id), by))
-                case EndReported(id, exit_status, reply):
-                    _answer(reply, await self._end_reported(self.ledger.find(id), exit_status))
+                case EndReported(id, ended, reply):
+                    _answer(reply, await self._end_reported(self.ledger.find(id), ended))
                 case Launched():
                     await self._launched(message)
                 case Exited(id, ended):
@@ -138,11 +138,11 @@ class Keeper:
             if agent.stop:
                 self.launches.stop(message.running, 0.0)
 
-    async def _end_reported(self, agent: Agent, exit_status: int | None) -> Agent:
+    async def _end_reported(self, agent: Agent, ended: Ended) -> Agent:
         """Believed when our own look says the same: an agent that lives is not replaced because of a word."""
         if self.ledger.vital(agent) is not Vital.DEAD:
             raise ArgusError(Code.INVALID_STATE, f"{agent.id} is not known to have ended", agent=agent.id)
-        await self._exited(agent.id, Ended(exit_status))
+        await self._exited(agent.id, ended)
         return self.ledger.book.get(agent.id) or agent
 
     async def _exited(self, id: str, ended: Ended) -> None:
@@ -154,7 +154,7 @@ class Keeper:
         how = "exit status unknown" if ended.exit_status is None else f"exit status {ended.exit_status}"
         if ended.exit_status != 0:  # one that finished may leave a server
             self.launches.clear(agent)
-        await self._judge.ended(replace(agent, exit_status=ended.exit_status, reason=how))
+        await self._judge.ended(replace(agent, exit_status=ended.exit_status, reason=how), ended.words)
 
     async def _forget(self, agent: Agent, by: str) -> Agent:
         if agent.state is not State.SPAWNING and self._ours(agent) is not None:
@@ -166,7 +166,8 @@ class Keeper:
 
     async def _stop(self, agent: Agent, grace: float, by: str) -> Agent:
         """What a person stopped stays stopped: that is on record before the signal."""
-        act = Act(self._tools.new_id(), STOP, agent.id, stamp(self._tools.clock), None, {"agent": agent.id})
+        incident = agent.trouble.incident if agent.trouble else None
+        act = Act(self._tools.new_id(), STOP, agent.id, stamp(self._tools.clock), incident, {"agent": agent.id})
         stopping = replace(agent, stop="shutdown_requested", reason=f"stopped by {by}")
         started = reports.stop_started(stopping, act, by)
         await self.ledger.intents.commit(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from typing import Any
 
 from argus.agents.adapters import Start
@@ -24,6 +25,10 @@ _START = 30.0
 _LATEST = 60.0
 """Seconds after its intent in which a start may still begin; later, Argus would act on an old judgement."""
 _AGAIN = 1.0
+WORDS = 20
+"""Lines that are kept of what an agent printed before it died,"""
+_WORDS = 4096
+"""and characters."""
 _LAUNCHER = 0.5
 """Seconds between two looks at a launcher that has not reported yet."""
 
@@ -126,10 +131,7 @@ class Launches:
             await asyncio.sleep(_AGAIN)
             self.give_up(agent, act, why)
             return
-        if isinstance(found, Running):
-            self._tell(Launched(agent.id, act, found))
-        else:
-            self._tell(Launched(agent.id, act, None, why, found))
+        await self._tell_found(agent, act, found, why)
 
     async def _make_worktree(self, agent: Agent) -> None:
         if agent.folder:
@@ -164,10 +166,14 @@ class Launches:
             failure = (report.result() if report.done() else "") or "its launcher did not start it"
         self._reports.pop(agent.id, None)
         self._places.pop(agent.id, None)
+        await self._tell_found(agent, act, found, failure)
+
+    async def _tell_found(self, agent: Agent, act: Act, found: Running | Ended | None, why: str) -> None:
         if isinstance(found, Running):
             self._tell(Launched(agent.id, act, found))
         else:
-            self._tell(Launched(agent.id, act, None, failure, found))
+            ended = await self.with_words(agent.id, found) if found is not None else None
+            self._tell(Launched(agent.id, act, None, why, ended))
 
     def _may_still_report(self, agent: Agent, begun: Stamp) -> bool:
         who = agent.terminal
@@ -210,7 +216,7 @@ class Launches:
                 self.stop(found, 0.0)
             await self._watch(agent.id, found)
         else:
-            self._tell(Exited(agent.id, found or Ended(None)))
+            self._tell(Exited(agent.id, await self.with_words(agent.id, found or Ended(None))))
 
     def _known(self, agent: Agent) -> Running | None:
         """By the record, for when its run folder is gone or was spoilt."""
@@ -229,7 +235,18 @@ class Launches:
         except Exception:  # noqa: BLE001 - the next look at it says whether it lives
             log.exception("agent %s cannot be watched", id)
             return
-        self._tell(Exited(id, ended))
+        self._tell(Exited(id, await self.with_words(id, ended)))
+
+    async def with_words(self, id: str, ended: Ended) -> Ended:
+        """With the last lines it printed, where it did not end well: who wants to know why needs them."""
+        if ended.exit_status == 0:
+            return ended
+        try:
+            said = await self._tools.launcher.tail(self._tools.run_folder(id), WORDS)
+        except Exception:  # noqa: BLE001 - a log that cannot be read, or is none any more, is no reason to miss an end
+            log.exception("the log of agent %s cannot be read", id)
+            return ended
+        return replace(ended, words=last_words(said, self._tools.clean))
 
     async def _stop(self, running: Running, grace: float) -> None:
         try:
@@ -242,6 +259,19 @@ class Launches:
             self._before.append(work)
         else:
             self._group.create_task(work)
+
+
+def last_words(said: str, clean: Callable[[str], str]) -> tuple[str, ...]:
+    """Cleaned before it is cut: half a secret is not known any more, and still one."""
+    lines = clean(said[-2 * _WORDS :]).splitlines()[-WORDS:]
+    kept: list[str] = []
+    room = _WORDS
+    for line in reversed(lines):
+        room -= len(line) + 1
+        if room < 0:
+            break
+        kept.append(line)
+    return tuple(reversed(kept)) or tuple(line[-_WORDS:] for line in lines[-1:])
 
 
 def _settle(future: asyncio.Future[str], result: str) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from argus.agents import book, policy, reports
+from argus.agents import book, incidents, policy, reports
 from argus.agents.book import DOMAIN, Book
 from argus.agents.model import Agent, Process, State
 from argus.agents.settings import Agents as Settings
@@ -16,10 +16,11 @@ from argus.core.clock import Stamp, age, rebooted, stamp
 from argus.core.depending import Broke
 from argus.core.errors import ArgusError, Code
 from argus.core.events import Draft
+from argus.core.trouble import Trouble
 from argus.core.vital import Vital
 from argus.host.identity import Identity
 from argus.store.intents import Intents
-from argus.store.records import Append, Document, PutDocument, Write
+from argus.store.records import Append, Document, PutDocument, PutIncident, Write
 
 _HOUR = 3600.0
 _JITTER = 0.25
@@ -55,12 +56,22 @@ class Ledger:
     # Changing one.
 
     async def note(self, agent: Agent, *drafts: Draft) -> None:
-        await self._tools.notes.note(put(agent), *(Append(draft) for draft in drafts))
+        await self._tools.notes.note(*self.incident(agent), put(agent), *(Append(draft) for draft in drafts))
         self.book.put(agent)
+
+    def incident(self, agent: Agent) -> list[PutIncident]:
+        """What of its incident is to be written with it."""
+        before = self.book.peek(agent.id)
+        if before is not None and before.trouble is not None and agent.trouble is None:
+            return incidents.closing(before, self._tools.clock.wall(), "it is alive")
+        return incidents.writes(before, agent)
 
     async def remove(self, agent: Agent, reason: str, by: str) -> Agent:
         removed = self.moved(agent, State.REMOVED, reason=reason)
-        await self._tools.notes.note(put(removed), Append(reports.removed(removed, by)))
+        ending = incidents.closing(removed, self._tools.clock.wall(), f"removed: {reason}")
+        told = Append(reports.removed(removed, by))
+        removed = replace(removed, trouble=None)
+        await self._tools.notes.note(*ending, put(removed), told)
         self.forget(agent.id, reason)
         return removed
 
@@ -84,7 +95,16 @@ class Ledger:
         limits = self.settings.respawn
         backoff = Backoff(limits.backoff, limits.max_backoff, jitter=_JITTER)
         wait = policy.delay(backoff, agent.tries, agent.waited, self._tools.chance())
-        return self.moved(agent, State.DEAD, died=now, wait=wait, reason=agent.reason or "its process is gone")
+        reason = agent.reason or "its process is gone"
+        trouble = agent.trouble or Trouble(self._tools.new_id(), now.wall, agent.id, reason)
+        return self.explained(self.moved(agent, State.DEAD, died=now, wait=wait, reason=reason, trouble=trouble))
+
+    def explained(self, dead: Agent) -> Agent:
+        """What it needs is down: its death stands under that. Once it does, it stays there."""
+        roots = self.broken(dead) if dead.trouble and not dead.trouble.explained_by else ()
+        if not roots or dead.trouble is None:
+            return dead
+        return replace(dead, trouble=replace(dead.trouble, explained_by=roots[0].incident))
 
     # Who was seen when, and what it was doing: kept in memory, written now and then.
 

@@ -107,7 +107,7 @@ class EndReported:
     """Its companion saw it end."""
 
     id: str
-    exit_status: int | None
+    ended: Ended
     reply: asyncio.Future[Agent]
 
 

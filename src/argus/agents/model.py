@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from argus.core.clock import Stamp
+from argus.core.trouble import Trouble
 
 COMPLETED = "completed"
 """The one word of an agent's own that decides something: it has done its task."""
@@ -103,6 +104,8 @@ class Agent:
     """The launcher in whose terminal it runs, and the next one while that launcher waits."""
     warned: bool = False
     """Somebody was told of this silence."""
+    trouble: Trouble | None = None
+    """Its death, or that of who had its task before, until the task goes on."""
 
     @property
     def needs_a_person(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from argus.agents.model import Agent
@@ -29,7 +30,8 @@ def _agent(agent: Agent) -> dict[str, Any]:
 
 
 def _draft(type: str, agent: Agent, **more: Any) -> Draft:
-    return Draft(CHANNEL, type, agent.id, {**_agent(agent), **more})
+    story = {"incident": agent.trouble.incident} if agent.trouble else {}
+    return Draft(CHANNEL, type, agent.id, {**_agent(agent), **story, **more})
 
 
 def registered(agent: Agent) -> Draft:
@@ -41,7 +43,7 @@ def spawn_started(agent: Agent, act: Act, by: str) -> Draft:
 
 
 def waits(agent: Agent, roots: Broke) -> Draft:
-    """Its first start waits for what it needs."""
+    """Its first start waits for what it needs: it stands in that one's story."""
     incident = {"incident": roots[0].incident} if roots[0].incident else {}
     return _draft("spawn_waits", agent, dependencies=[one.thing.written for one in roots], **incident)
 
@@ -58,9 +60,10 @@ def spawn_failed(agent: Agent, act: Act, why: str) -> Draft:
     return _draft("spawn_failed", agent, act=act.id, reason=why)
 
 
-def died(agent: Agent, autonomy: Level) -> Draft:
+def died(agent: Agent, autonomy: Level, logs: Sequence[str] = ()) -> Draft:
+    """`logs`: the last lines it printed. On record now: later they may be gone."""
     how = {"exit_status": agent.exit_status, "reason": agent.reason, "wait": round(agent.wait, 3)}
-    return _draft("agent_died", agent, autonomy=autonomy.value, **how)
+    return _draft("agent_died", agent, autonomy=autonomy.value, **how, **({"logs": [*logs]} if logs else {}))
 
 
 def held_back(agent: Agent, gate: Gate, autonomy: Level, hint: str) -> Draft:

@@ -12,7 +12,7 @@ import contextlib
 from dataclasses import replace
 from typing import Any
 
-from argus.agents import adapters, reports
+from argus.agents import adapters, incidents, reports
 from argus.agents.launches import Launches
 from argus.agents.ledger import Ledger, put
 from argus.agents.messages import Launched
@@ -130,7 +130,8 @@ class Starts:
         intent |= {"boot": self._tools.clock.boot_id, "space": self._tools.space}
         if before is not None:
             intent |= {"previous": before.id, "wait": before.wait}
-        act = Act(self._tools.new_id(), RESPAWN if before else SPAWN, agent.lineage, now, None, intent)
+        incident = agent.trouble.incident if agent.trouble else None
+        act = Act(self._tools.new_id(), RESPAWN if before else SPAWN, agent.lineage, now, incident, intent)
         writes: list[Write] = [
             Claim(f"agent:{agent.lineage}:{agent.generation}", now.wall),
             put(agent),
@@ -140,7 +141,9 @@ class Starts:
         ]
         succeeded = f"respawned as {agent.id}"
         if before is not None:
-            writes.append(put(self._ledger.moved(before, State.RESPAWNED, reason=succeeded)))
+            # The incident is its successor's now, until that one works.
+            over = self._ledger.moved(before, State.RESPAWNED, reason=succeeded, trouble=None)
+            writes += [*self._ledger.incident(before), put(over)]
 
         async def then() -> None:
             if before is not None:
@@ -241,6 +244,7 @@ class Starts:
             return agent  # its outcome is on record, and this is the same news again
         if message.running is None and message.ended is None:
             agent = self._ledger.dead(replace(agent, reason=message.failure))
+            ending = self._ledger.incident(agent)
             outcome, detail = "failed", {"reason": message.failure}
             told = reports.spawn_failed(agent, message.act, message.failure)
         else:
@@ -250,7 +254,10 @@ class Starts:
             agent = self._ledger.moved(agent, State.ALIVE, process=process, spawned=now, seen=now)
             outcome, detail = "started", {"pid": str(process.pid) if process else ""}
             told = reports.spawned(agent, message.act, str(message.act.intent.get("previous", "")))
-        await self.close(put(agent), CloseAct(message.act.id, outcome, self._tools.clock.wall(), detail), Append(told))
+            ending = incidents.closing(agent, now.wall, f"respawned as {agent.id}")
+            agent = replace(agent, trouble=None)
+        closed = CloseAct(message.act.id, outcome, self._tools.clock.wall(), detail)
+        await self.close(*ending, put(agent), closed, Append(told))
         self._ledger.book.put(agent)
         return agent
 

@@ -43,3 +43,5 @@ class Tools:
     tmux_socket: str = "default"
     broken: Callable[[tuple[Thing, ...]], Broke] = lambda needs: ()
     """What of these is down, by its roots."""
+    clean: Callable[[str], str] = lambda text: text
+    """Takes secrets out of a text."""

@@ -48,6 +48,8 @@ class Running:
 class Ended:
     exit_status: int | None
     """As a shell counts: 128 + n for signal n. None when nobody was left to note it."""
+    words: tuple[str, ...] = ()
+    """The last lines it printed, where somebody has read them."""
 
 
 class LaunchFailed(Exception):

@@ -134,11 +134,20 @@ class RunFolder:
 
     def tail(self, lines: int) -> str:
         try:
-            with self.log.open("rb") as file:
-                file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL))
-                text = file.read(_TAIL).decode("utf-8", "replace")
-        except FileNotFoundError:
+            # An agent can put anything in the place of its log: nothing that has to be waited for, nor a link.
+            handle = os.open(self.log, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+        except (FileNotFoundError, NotADirectoryError):
             return ""
+        except OSError as error:
+            if error.errno in (errno.ELOOP, errno.ENXIO):
+                return ""
+            raise
+        with open(handle, "rb") as file:
+            found = os.fstat(handle)
+            if not stat.S_ISREG(found.st_mode):
+                return ""
+            file.seek(max(0, found.st_size - _TAIL))
+            text = file.read(_TAIL).decode("utf-8", "replace")
         return last(text, lines)
 
     def bound(self) -> None:
