@@ -46,7 +46,13 @@ _BREAKERS = "docker:"
 
 
 def environments(
-    ground: Ground, host: MachineHost, breakers: Breakers, notes: Notes, live: Live, is_sound: Callable[[], bool]
+    ground: Ground,
+    host: MachineHost,
+    breakers: Breakers,
+    notes: Notes,
+    live: Live,
+    is_sound: Callable[[], bool],
+    explained: Callable[[str], str],
 ) -> Environments:
     reader = Reader(ground)
     home = str(ground.options.home.resolve())
@@ -88,6 +94,7 @@ def environments(
             memory_peak=Cgroups().peak,
             clean=ground.redactor.text,
             is_sound=is_sound,
+            explained=explained,
         )
     )
 

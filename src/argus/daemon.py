@@ -101,7 +101,9 @@ async def _live(
     parts_of_graph = graph_room.Parts(clock, lambda: autonomy.level, lambda: reloader.in_force.environments)
     graph = graph_room.graph(parts_of_graph, host, store, notes)
     breakers = Breakers(store, notes, clock, host.engine.circuit)
-    environments = composing.environments(ground, host, breakers, notes, live, timekeeper.sound)
+    environments = composing.environments(
+        ground, host, breakers, notes, live, timekeeper.sound, parts_of_graph.explained
+    )
     sessions = session_room.sessions(ground, host, notes, live, lambda: autonomy.level, timekeeper.sound, graph.broken)
     timekeeper.on_jump(sessions.time_jumped)
     bridge = bridge_room.bridge(ground, host, breakers, notes)

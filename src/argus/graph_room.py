@@ -83,13 +83,22 @@ class Parts:
             return None
         file = os.path.realpath(os.path.join(run.folder, run.file or "e2e.yaml"))
         below = tuple(need for one in self.files() if os.path.realpath(one.file) == file for need in one.needs)
-        ill = {part: seen for part, seen in self.environments.guards(run).items() if seen.state in _ILL}
+        # What is not judged yet has no incident either, in whose story those who need it would stand.
+        guards = self.environments.guards(run)
+        ill = {part: seen for part, seen in guards.items() if seen.state in _ILL and seen.is_judged}
         if not ill:
             self._ill_since.pop(name, None)
             return Standing(is_down=False, depends_on=below, is_borne=True)
         since = self._ill_since.setdefault(name, self.clock.wall())
-        part, seen = next(iter(ill.items()))
-        return Standing(True, since, _why(part, seen), _ILL[seen.state], depends_on=below, is_borne=True)
+        part, seen = min(ill.items(), key=_since)
+        incident = seen.trouble.incident if seen.trouble else ""
+        return Standing(True, since, _why(part, seen), _ILL[seen.state], incident, below, is_borne=True)
+
+    def explained(self, environment: str) -> str:
+        """The incident of what an environment needs and does not have just now."""
+        standing = self._environment(environment)
+        roots = policy.broken(standing.depends_on, self.look) if standing else ()
+        return roots[0].incident if roots else ""
 
     def _runs(self) -> Iterator[Run]:
         yield from (run for run in self.environments.runs if run.state is RunState.UP) if self.environments else ()
@@ -135,6 +144,12 @@ class Parts:
         agent = self.crew.find(who.name)
         kind = self.crew.settings.configs[agent.config].kind
         return bool(agent.session) and self.sessions.is_in_a_turn(kind, agent.session)
+
+
+def _since(ill: tuple[str, Guarded]) -> float:
+    """What failed first may have made the others fail."""
+    trouble = ill[1].trouble
+    return trouble.opened if trouble else float("inf")
 
 
 def _why(part: str, seen: Guarded) -> str:

@@ -14,10 +14,10 @@ import hashlib
 from collections import deque
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 from argus.core.backoff import Backoff
-from argus.core.clock import Clock
+from argus.core.clock import Clock, rfc3339
 from argus.core.events import Draft, Event
 from argus.core.failpoints import Place, reach
 from argus.loops import keep_running, log
@@ -148,7 +148,7 @@ class _Reader:
         else:
             self._wait_with(event)
             self._n = event.n
-            await self._save()
+            await self._save(*self._held(event, message))
 
     def _wait_with(self, event: Event) -> None:
         message = render(event)
@@ -184,7 +184,8 @@ class _Reader:
         gone = {event.n for event, _ in going}
         left = [one for one in self._waiting if one.event.n not in gone]
         sent = Append(self._draft("notification_sent", going, message, attempts=attempt + 1))
-        await self._store.commit(PutCursor(Cursor(self._name, n)), *self._document(left), sent)
+        within = self._within(going, sent.draft)
+        await self._store.commit(PutCursor(Cursor(self._name, n)), *self._document(left), sent, *within)
         self._n = self._saved = n
         self._waiting = left
         self._sent.append(self._clock.wall())
@@ -195,9 +196,18 @@ class _Reader:
         happened = [event.timestamp / 1000 for event, _ in going]
         return together([message for _, message in going], happened, self._clock.wall())
 
-    async def _save(self) -> None:
-        await self._store.commit(PutCursor(Cursor(self._name, self._n)), *self._document(self._waiting))
+    async def _save(self, *more: Write) -> None:
+        await self._store.commit(PutCursor(Cursor(self._name, self._n)), *self._document(self._waiting), *more)
         self._saved = self._n
+
+    def _held(self, event: Event, message: Message) -> list[Write]:
+        """For the story of its incident: why nobody was told at once."""
+        if not event.data.get("incident"):
+            return []
+        now, waiting = self._clock.wall(), self._waiting[-1]
+        data = self._about(event, message)
+        data |= {"why": pace.why(self._channel, message.tier, now, list(self._sent)), "until": rfc3339(waiting.due)}
+        return [Append(Draft("notify", "notification_held", self._name, data))]
 
     def _document(self, waiting: list[_Waiting]) -> list[Write]:
         if not waiting and not self._waiting:
@@ -217,12 +227,26 @@ class _Reader:
             return False
 
     def _draft(self, type: str, going: list[tuple[Event, Message]], message: Message, *, attempts: int) -> Draft:
-        first = going[0][0]
-        data = {"channel": self._name, "about": first.id, "tier": message.tier, "title": message.title}
+        data = self._about(going[0][0], message)
         data |= {"attempts": attempts, **({"messages": len(going)} if len(going) > 1 else {})}
-        if "incident" in first.data:
-            data["incident"] = first.data["incident"]
         return Draft("notify", type, self._name, data)
+
+    def _about(self, event: Event, message: Message) -> dict[str, Any]:
+        data = {"channel": self._name, "about": event.id, "tier": message.tier, "title": message.title}
+        if event.data.get("incident"):
+            data["incident"] = event.data["incident"]
+        return data
+
+    def _within(self, going: list[tuple[Event, Message]], sent: Draft) -> list[Append]:
+        """One message may tell of several incidents: each of the others has it in its story too."""
+        first = sent.data.get("incident")
+        others = {one.data.get("incident"): (one, message) for one, message in reversed(going)}
+        more = {"attempts": sent.data["attempts"], "messages": len(going)}
+        return [
+            Append(Draft("notify", "notification_included", self._name, {**self._about(event, message), **more}))
+            for incident, (event, message) in reversed(others.items())
+            if incident and incident != first
+        ]
 
 
 def label(channel: Channel) -> str:

@@ -23,6 +23,15 @@ def due(channel: Channel, tier: int, happened: float, now: float, sent: Sequence
     return moment
 
 
+def why(channel: Channel, tier: int, now: float, sent: Sequence[float]) -> str:
+    """What holds a message up that may not go at once, in words."""
+    if tier >= IMPORTANT and channel.quiet_hours is not None and quiet_until(channel.quiet_hours, now) > now:
+        return "quiet hours"
+    if tier >= INFORMATIVE and channel.digest_every > 0:
+        return "kept for the digest"
+    return "too many messages at once" if limited_until(channel.rate_limit, sent, now) > now else "quiet hours"
+
+
 def limited_until(limit: RateLimit, sent: Sequence[float], now: float) -> float:
     # A clock that was set back must not hold messages up for hours.
     recent = [at for at in sent if 0 <= now - at < limit.per]

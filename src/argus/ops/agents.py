@@ -65,6 +65,7 @@ class AgentView(SnakeAnswer):
     gate: str | None = Field(description="What holds a start or a respawn back")
     waits_for: list[str] = Field(description="What it needs and is down")
     session: str
+    incident: str | None = Field(description="Of its death, until its task goes on; argus explain shows its story")
 
 
 class HeartbeatList(SnakeAnswer):
@@ -129,6 +130,7 @@ def view(house: House, agent: Agent) -> AgentView:
         gate=agent.gate or None,
         waits_for=[str(root.thing) for root in house.crew.broken(agent)],
         session=agent.session,
+        incident=agent.trouble.incident if agent.trouble else None,
     )
 
 

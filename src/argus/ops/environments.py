@@ -165,6 +165,7 @@ class GuardView(Answer):
     next_attempt: str | None
     reason: str | None = Field(description="Why it is not well, or is left alone")
     crash_loop: bool
+    incident: str | None = Field(description="Of its failure, until it is well; argus explain shows its story")
     last_error: ProblemView | None = Field(description="With the diagnostics of every attempt once it is exhausted")
 
 
@@ -410,6 +411,7 @@ def _guard(house: House, seen: Guarded) -> GuardView:
         next_attempt=rfc3339(seen.next_attempt) if seen.next_attempt is not None else None,
         reason=seen.why or None,
         crash_loop=seen.is_loop,
+        incident=seen.trouble.incident if seen.trouble else None,
         last_error=problem_view(house, seen.problem) if seen.problem else None,
     )
 

@@ -5,6 +5,7 @@ Nothing is done here. A plan is written as one commit, then taken over, then act
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,7 +16,7 @@ from argus.core.failpoints import Place, reach
 from argus.services import certificates, policy, reports, windows
 from argus.services.checks.base import Service
 from argus.services.correlation import Correlator
-from argus.services.model import Flapping, Gate, Health, Outage, Status
+from argus.services.model import Flapping, Gate, Health, Observation, Outage, Status
 from argus.services.pauses import Pauses
 from argus.services.policy import Hold, Limits, Restart
 from argus.services.settings import Health as Settings
@@ -26,6 +27,8 @@ from argus.store.records import Act, Append, Condition, Incident, OpenAct, PutCo
 OUTAGE = "service_outage"
 FLAPPING = "service_flapping"
 DOMAIN = "services"
+_READINGS = 6
+"""That are kept with an outage."""
 UNDONE = ("failed", "not_needed")
 """Outcomes of restarts after which one cannot say that the service was restarted."""
 
@@ -58,6 +61,8 @@ class Planner:
         self._limits: dict[str, tuple[Service, Limits]] = {}
         self._in_use_since: dict[str, float] = {}
         """Since when a restart has waited for who works with it."""
+        self._readings: dict[str, deque[Observation]] = {}
+        """Of those that fail and are not confirmed yet: what was seen, with the last good reading before it."""
 
     # What a reading comes to.
 
@@ -72,6 +77,7 @@ class Planner:
         if judged.unknowns == self.limits(service).failures:
             judged, more = self._unknown(service, judged)
             news = (*news, *more)
+        self._note_reading(service.name, health, judged)
         if self.is_confirmed(service, judged):
             plan = self._down(service, health, judged)
         elif health.outage and judged.status.alive:
@@ -79,6 +85,18 @@ class Planner:
         else:
             plan = self._plain(service, health, judged)
         return replace(plan, writes=(*news, *plan.writes)) if news else plan
+
+    def _note_reading(self, name: str, health: Health, judged: Health) -> None:
+        if judged.last is None or judged.last.seen.status.alive or health.outage is not None:
+            self._readings.pop(name, None)
+            return
+        kept = self._readings.get(name)
+        if kept is None:
+            before = [health.last] if health.last is not None else []
+            kept = self._readings[name] = deque(before, maxlen=_READINGS)
+        # The same one is judged again when the others were looked at.
+        if not kept or kept[-1] is not judged.last:
+            kept.append(judged.last)
 
     def is_confirmed(self, service: Service, judged: Health) -> bool:
         """Down, and seen so just now: what could not be looked at, or has begun to answer, calls for no act."""
@@ -124,7 +142,7 @@ class Planner:
             return Plan(judged._replace(outage=decided), (outage_incident(service.name, decided),))
         verdict = self._verdict(service, judged, decision, facts)
         report = (
-            reports.down(service, judged, decided, verdict)
+            reports.down(service, judged, decided, verdict, self._readings.get(service.name, ()))
             if fresh
             else reports.decision_changed(service, judged, decided, verdict, news=decided.told and not outage.told)
         )
@@ -242,6 +260,7 @@ class Planner:
     def configure(self, settings: Settings) -> None:
         self.settings = settings
         self._limits.clear()
+        self._readings = {name: kept for name, kept in self._readings.items() if name in self._healths}
 
     def _made_limits(self, service: Service) -> Limits:
         return Limits(

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from argus.core.autonomy import Level
 from argus.core.clock import milliseconds, rfc3339
 from argus.core.events import Draft
 from argus.services.checks.base import Service
-from argus.services.model import Flapping, Gate, Health, Outage, Seen, Status
+from argus.services.model import Flapping, Gate, Health, Observation, Outage, Seen, Status
 from argus.services.policy import Facts, Hold, Restart
 from argus.store.records import Act
 
 CHANNEL = "services"
+_DETAIL = 300
+"""Characters of what one reading saw."""
 
 
 def hint(service: Service, decision: Restart | Hold, facts: Facts, most: int) -> str:
@@ -61,9 +64,20 @@ def holding(gate: Gate, autonomy: Level, hint: str) -> dict[str, Any]:
     return {"autonomy": autonomy.value, "action": "none", "gate": gate.value, "hint": hint}
 
 
-def down(service: Service, health: Health, outage: Outage, verdict: dict[str, Any]) -> Draft:
+def down(
+    service: Service, health: Health, outage: Outage, verdict: dict[str, Any], readings: Iterable[Observation]
+) -> Draft:
+    """`readings`: what led to it, the oldest first."""
     data = {**_failure(service, health), **verdict, "incident": outage.incident, "told": outage.told}
+    data["readings"] = [_reading(one) for one in readings]
     return Draft(CHANNEL, "service_down", service.name, data)
+
+
+def _reading(one: Observation) -> dict[str, Any]:
+    seen = one.seen
+    latency = None if seen.latency is None else round(seen.latency * 1000, 3)
+    said = {"at": milliseconds(one.wall), "state": seen.status.value, "latencyMs": latency}
+    return {**said, "detail": seen.detail[:_DETAIL]} if seen.detail else said
 
 
 def decision_changed(service: Service, health: Health, outage: Outage, verdict: dict[str, Any], *, news: bool) -> Draft:

@@ -9,10 +9,11 @@ from typing import Any
 
 from argus.core.circuit import Circuit
 from argus.core.errors import ArgusError
+from argus.core.trouble import Trouble
 from argus.environments.announcing import Tell
 from argus.environments.blueprint import Blueprint
 from argus.environments.book import Book
-from argus.environments.guarding import asking, reports, settling
+from argus.environments.guarding import asking, incidents, reports, settling
 from argus.environments.guarding.diagnosing import Diagnoser
 from argus.environments.guarding.model import Charge, Restart, Settings, State
 from argus.environments.guarding.peaks import Peaks
@@ -46,6 +47,10 @@ class Seen:
     why: str
     problem: ArgusError | None
     is_loop: bool
+    is_judged: bool = True
+    """Else it was just seen not to run, and nothing is decided or on record yet."""
+    trouble: Trouble | None = None
+    """The incident of its failure."""
 
 
 _CLEARING = 30.0
@@ -75,7 +80,11 @@ class Guardian:
                 log.error("what is on record of the guarded run %s is not understood", document.id)
                 continue
             if not self._book.is_up(order.run):
-                await self._tools.store.commit(_ended(order.key))
+                wall = self._tools.clock.wall()
+                over = [
+                    put for one in charges for put in incidents.closing(one, wall, incidents.GONE, runId=order.run)
+                ]
+                await self._tools.store.commit(*over, _ended(order.key))
                 continue
             shell = Shell("/", order.engine)
             plan = Blueprint(order.project, "", "", is_recorded=True)
@@ -166,7 +175,10 @@ class Guardian:
         due = charge.due if charge.state is State.WAITING and charge.due else None
         problem = reports.problem(charge) or ward.trouble
         most = post.order.settings.most if post.order.settings.restart else 0
-        return Seen(charge.state, charge.spent, most, due, charge.why, problem, charge.is_loop)
+        is_judged = ward.charge.state is charge.state
+        return Seen(
+            charge.state, charge.spent, most, due, charge.why, problem, charge.is_loop, is_judged, charge.trouble
+        )
 
     # How it is done.
 
@@ -251,6 +263,7 @@ class Guardian:
             for act in await self._tools.store.open_acts()
             if act.kind == RESTART and act.intent.get("run") == run
         ]
+        closing += post.closing()
         replaced = any(other.order.key == post.order.key for other in self._posts.values())
         if not replaced:
             closing.append(_ended(post.order.key))

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from argus.core.clock import milliseconds
+from argus.core.trouble import Trouble
 
 KEPT = 20
 """Attempts that are kept of one container: twice as many as a file may allow in a row."""
@@ -159,6 +160,8 @@ class Charge:
     is_loop: bool = False
     before: int | None = None
     """Attempts spent before it fell with its engine, until it is well again: those since are then forgiven."""
+    trouble: Trouble | None = None
+    """Its failure, until it is well again."""
 
     @property
     def under_way(self) -> Attempt | None:
@@ -194,13 +197,14 @@ def read(data: Mapping[str, Any]) -> Charge:
     attempts = tuple(
         Attempt(**{**one, "diagnostics": _diagnostics(one["diagnostics"])}) for one in data.get("attempts", ())
     )
-    last = data.get("last")
+    last, trouble = data.get("last"), data.get("trouble")
     return Charge(
         **{
             **data,
             "state": State(data["state"]),
             "attempts": attempts,
             "last": _diagnostics(last) if last else None,
+            "trouble": Trouble(**trouble) if trouble else None,
         }
     )
 

@@ -11,9 +11,10 @@ from argus.core.circuit import Circuit
 from argus.core.clock import stamp
 from argus.core.errors import ArgusError, Code
 from argus.core.events import Draft
+from argus.core.trouble import Trouble
 from argus.environments.announcing import Tell
 from argus.environments.blueprint import HealthWish, Part, PortWish
-from argus.environments.guarding import asking
+from argus.environments.guarding import asking, incidents
 from argus.environments.guarding.diagnosing import Diagnoser
 from argus.environments.guarding.model import Charge, Settings, read
 from argus.environments.guarding.turnstile import Turnstile
@@ -23,7 +24,7 @@ from argus.environments.waiting import Waiter
 from argus.host.engine.birth import Birth
 from argus.host.engine.resources import Dock, Made
 from argus.store.intents import Intents
-from argus.store.records import Act, Append, Document, PutDocument, Write
+from argus.store.records import Act, Append, Document, PutDocument, PutIncident, Write
 
 if TYPE_CHECKING:
     from argus.environments.guarding.ward import Ward
@@ -134,8 +135,30 @@ class Post:
         data = {**self.order.written(), "charges": [one.written() for one in charges.values()]}
         return PutDocument(Document(DOMAIN, self.order.key, data))
 
+    def troubled(self, charge: Charge, cause: str) -> Trouble:
+        """The incident that its failure belongs to: the open one, or one that begins now."""
+        if charge.trouble is not None:
+            return charge.trouble
+        tools, subject = self.tools, f"{self.order.project}/{charge.service}"
+        # Such an id is meant to be unique among a few runs: of two, it is among all incidents.
+        id = tools.new_id() + tools.new_id()
+        return Trouble(id, tools.clock.wall(), subject, cause, tools.explained(self.order.project))
+
+    def incident(self, charge: Charge) -> list[PutIncident]:
+        """What of its incident is to be written with it."""
+        before = self.wards[charge.service].charge
+        return incidents.writes(before, charge, self.tools.clock.wall(), runId=self.order.run)
+
+    def closing(self) -> list[PutIncident]:
+        """Nobody guards it any more."""
+        wall, run = self.tools.clock.wall(), self.order.run
+        charges = [ward.charge for ward in self.wards.values()]
+        return [put for one in charges for put in incidents.closing(one, wall, incidents.GONE, runId=run)]
+
     def event(self, type: str, charge: Charge, data: Mapping[str, Any]) -> Append:
+        trouble = charge.trouble or self.wards[charge.service].charge.trouble
         said = {
+            **({"incident": trouble.incident} if trouble else {}),
             "container": charge.container,
             "service": charge.service,
             "runId": self.order.run,
@@ -148,7 +171,8 @@ class Post:
 
     def act(self, charge: Charge, intent: Mapping[str, Any]) -> Act:
         subject = f"{self.order.key}/{charge.service}"
-        return Act(charge.act, RESTART, subject, stamp(self.tools.clock), None, {"run": self.order.run, **intent})
+        incident = charge.trouble.incident if charge.trouble else None
+        return Act(charge.act, RESTART, subject, stamp(self.tools.clock), incident, {"run": self.order.run, **intent})
 
     async def intend(self, charge: Charge, *writes: Write) -> None:
         """Returns when it is on record, however long the store is away: nothing is done before."""
@@ -162,7 +186,7 @@ class Post:
             try:
                 await self.intents.settle()
                 if not done:
-                    await self.intents.commit(*writes, self.document(charge), then=then)
+                    await self.intents.commit(*writes, *self.incident(charge), self.document(charge), then=then)
             except ArgusError as error:
                 if error.code is not Code.STORE_UNAVAILABLE:
                     raise
@@ -170,7 +194,7 @@ class Post:
 
     async def note(self, charge: Charge, *writes: Write) -> None:
         """What was seen; kept for a store that is away."""
-        await self.tools.notes.note(*writes, self.document(charge))
+        await self.tools.notes.note(*writes, *self.incident(charge), self.document(charge))
 
     # What wards ask.
 

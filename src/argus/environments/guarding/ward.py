@@ -178,7 +178,9 @@ class Ward:
             await self._settle("not_needed")
         elif self.charge.state is not State.WELL:
             await self._become(
-                replace(self.charge, state=State.WELL, why="", code="", key="", last=None, is_loop=False).forgiven()
+                replace(
+                    self.charge, state=State.WELL, why="", code="", key="", last=None, is_loop=False, trouble=None
+                ).forgiven()
             )
         self._is_up_again()
         self._let_go()
@@ -187,7 +189,7 @@ class Ward:
         self._is_down()
         if self.charge.under_way is not None:
             await self._settle("removed" if key == _GONE else "stopped")
-        charge = replace(self.charge, state=State.LEFT, why=left.why, code="", key=key)
+        charge = replace(self.charge, state=State.LEFT, why=left.why, code="", key=key, trouble=None)
         await self._post.note(charge, self._post.event("container_left_alone", charge, {"reason": left.why}))
         self.charge = charge
         self._let_go()
@@ -227,7 +229,8 @@ class Ward:
         found = await post.diagnoser.look(made, self._words)
         spent = 0 if was_well else charge.spent
         decision = decide(spent, post.order.settings)
-        after = replace(charge, key=key, spent=spent, code=failed.code.value, why=failed.reason)
+        trouble = post.troubled(charge, failed.reason)
+        after = replace(charge, key=key, spent=spent, code=failed.code.value, why=failed.reason, trouble=trouble)
         if isinstance(decision, Report):
             charge = replace(after, state=State.FAILED, last=found)
             await self._give_up(charge, "container_failed")
@@ -369,7 +372,7 @@ class Ward:
         state = State.WELL if is_over else State.WAITING
         charge = replace(charge, state=state, key="", act="", due=0.0)
         if is_over:
-            charge = replace(charge, why="", code="").forgiven()
+            charge = replace(charge, why="", code="", trouble=None).forgiven()
         await post.note(charge, *writes)
         self.charge = charge
 
