@@ -28,7 +28,8 @@ def entry(one: Operation) -> dict[str, Any]:
             "in": "path" if name in one.path_fields else "query" if one.method == "GET" else "body",
             "placed": name in one.path_fields or name in one.places,
             "required": name in required,
-            "default": default(field),
+            # A path without one of its words is another path: the CLI has to know what stands there then.
+            "default": field.get("default") if name in one.path_fields else default(field),
             "type": kind(field, schema),
             "choices": choices(field, schema),
             "help": field.get("description", ""),

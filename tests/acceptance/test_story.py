@@ -8,11 +8,16 @@ import sys
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.acceptance.crew import Crew
 from tests.acceptance.harness import Argus, Hook, WebServer, eventually, is_alive
+from tests.acceptance.test_environment_guardian import BREAKS, SCRIPT, breaks, restarting
+from tests.acceptance.test_environment_guardian import signal as send
+from tests.acceptance.yard import Yard
+from tests.docker_engine import Engine
 
-_SECRET = "hunter2hunter2"  # noqa: S105 - the secret of a test
+_SECRET = "hunter2hunter2"
 _TALKS = f"""
 import os, sys, time
 for n in range(30):
@@ -61,12 +66,12 @@ def test_a_death_is_an_incident_until_its_task_goes_on_and_keeps_the_last_lines(
     assert one["data"]["ended"] == "respawned as team-sntgreen002"
     assert story(argus, one["id"]) == [
         ("observation", "agent_died"),
-        ("act", "spawn_started"),
+        ("decision", "spawn_started"),
         ("outcome", "agent_respawned"),
     ]
     (died, *_) = argus.get(f"/api/incidents/{one['id']}")["events"]
     assert len(died["data"]["logs"]) == 20
-    assert died["data"]["logs"][-2] == "line 29"
+    assert "line 29" in died["data"]["logs"]
     assert _SECRET not in str(died)
     shown = argus.cli("explain", one["id"]).stdout
     assert "line 29" in shown
@@ -89,8 +94,7 @@ def test_a_death_that_is_held_back_is_one_incident_over_a_killed_argus(crew: Cre
     (one,) = incidents(argus, "agent_death")
     assert (one["id"], one["closed"], one["data"]["gate"]) == (held["incident"], None, "autonomy")
     assert crew.agent("team-sntgreen001")["incident"] == one["id"]
-    (entry,) = [e for e in argus.get(f"/api/incidents/{one['id']}")["events"] if e["type"] == "respawn_held_back"]
-    assert entry["part"] == "decision"
+    (entry,) = [e for e in argus.get(f"/api/incidents/{one['id']}")["story"] if e["part"] == "decision"]
     assert "autonomy" in entry["text"]
     assert held["hint"] in entry["text"]
     assert argus.cli("agents", "forget", "team-sntgreen001").code == 0
@@ -128,7 +132,7 @@ def test_the_story_of_an_outage_has_its_readings_its_decision_its_act_its_outcom
     assert seen == [
         ("observation", "service_down"),
         ("act", "restart_started"),
-        ("act", "restart_finished"),
+        ("outcome", "restart_finished"),
         ("outcome", "service_recovered"),
     ]
     assert [type for part, type in told if part == "notification"] == ["notification_sent"] * 2
@@ -140,3 +144,73 @@ def test_the_story_of_an_outage_has_its_readings_its_decision_its_act_its_outcom
     shown = argus.cli("explain").stdout
     assert shown.index("connection refused") < shown.index("restart") < shown.index("SERVICE RECOVERED: web")
     assert hook.url not in shown
+
+
+@pytest.fixture
+def yard(resting: Yard, docker: Engine) -> Yard:
+    """A container that crashes when it is told to, an environment that needs a service, an agent that needs both."""
+    docker.image(BREAKS, "sh", "-c", SCRIPT)
+    alive, folder = resting.folder / "alive", resting.folder / "project"
+    folder.mkdir()
+    alive.touch()
+    db = {"name": "queue", "type": "command", "command": ["test", "-e", str(alive)], "interval": "200ms"}
+    agent = {"command": ["sleep", "600"], "cwd": str(folder), "dependsOn": ["environment:shop"]}
+    said = {
+        "server": {"port": 0},
+        "health": {"services": [{**db, "failuresBeforeAction": 1}]},
+        "agents": {"configs": {"worker": agent}},
+        "environments": [{"path": "project", "dependsOn": ["queue"]}],
+    }
+    resting.write(yaml.safe_dump(said, sort_keys=False))
+    resting.up()
+    return resting
+
+
+def test_a_containers_failure_is_an_incident_until_it_is_well_and_explains_who_needs_it(
+    yard: Yard, docker: Engine
+) -> None:
+    shop = yard.project(services=[breaks("db")], resilience=restarting("2s"))
+    shop.up()
+    yard.rest("POST", "/api/agents/spawn", {"config_name": "worker", "task": "a task"})
+    yard.wait_for("agent_spawned")
+    send(docker, "db", "USR1")
+    lost = yard.wait_for("dependency_lost").data
+    yard.wait_for("restart_success")
+    yard.wait_for("dependency_back")
+    (one,) = closed(yard, "container_failure")
+    assert (one["subject"], one["id"], one["data"]["ended"]) == ("shop/db", lost["incident"], "it is well again")
+    told = story(yard, one["id"])
+    assert told[0] == ("observation", "restart_attempt")
+    assert ("outcome", "restart_success") in told
+    assert [type for part, type in told if part == "explained"] == ["dependency_lost", "dependency_back"]
+    whole = yard.get(f"/api/incidents/{one['id']}")
+    assert [entry["part"] for entry in whole["story"][:3]] == ["observation", "decision", "act"]
+    assert {"exit status 3", "| it begins"} <= {line.partition(", after")[0] for line in whole["story"][0]["evidence"]}
+    assert [(other["kind"], other["name"]) for other in whole["explains"]] == [("agent", "team-worker001")]
+    shown = yard.cli("explain").stdout
+    assert "| it begins" in shown
+    assert _SECRET not in shown
+
+
+def test_one_that_was_given_up_stays_one_open_incident_over_a_killed_argus_until_its_run_is_cleaned(
+    yard: Yard, docker: Engine
+) -> None:
+    shop = yard.project(services=[breaks("db")], resilience=restarting("50ms", maxRestarts=1))
+    shop.up()
+    (yard.folder / "alive").unlink()
+    root = yard.wait_for("service_down").data["incident"]
+    send(docker, "db", "USR2")
+    told = yard.wait_for("restart_exhausted").data
+    yard.kill()
+    yard.up()
+    (one,) = incidents(yard, "container_failure")
+    assert (one["id"], one["closed"], one["data"]["givenUp"]) == (told["incident"], None, True)
+    explains = yard.get(f"/api/incidents/{root}")["explains"]
+    assert ("container", "shop/db", one["id"]) in [
+        (other["kind"], other["name"], other["incident"]) for other in explains
+    ]
+    (part,) = [found for found in shop.status["services"] if found["name"] == "db"]
+    assert part["guard"]["incident"] == one["id"]
+    assert shop.env("clean").code == 0
+    (one,) = closed(yard, "container_failure")
+    assert one["data"]["ended"] == "its run was cleaned or replaced"

@@ -454,6 +454,29 @@ def test_beyond_the_rate_limit_messages_go_out_together_and_none_is_lost():
     simulate(scenario)
 
 
+def test_every_incident_has_in_its_story_why_nobody_was_told_yet_and_then_the_message_that_told_of_several():
+    async def scenario(store: SqliteStore, clock: FakeClock) -> None:
+        outbox = Outbox()
+        async with delivering(store, outbox, paced(rateLimit={"messages": 1, "per": "1m"}), clock=clock):
+            for name in ("first", "a", "b", "a"):
+                await store.commit(down(name))
+            await asyncio.sleep(120)
+        assert outbox.titles == ["SERVICE DOWN: first", "3 MESSAGES"]
+        for name, types in {
+            "first": ["notification_sent"],
+            "a": ["notification_held", "notification_held", "notification_sent"],
+            "b": ["notification_held", "notification_included"],
+        }.items():
+            story = await store.story(f"incident-of-{name}")
+            told = [event for event in story if event.channel == "notify"]
+            assert [event.type for event in told] == types
+            held = [event.data for event in told if event.type == "notification_held"]
+            assert all(data["why"] == "too many messages at once" and data["until"] for data in held)
+        assert told[-1].data["messages"] == 3
+
+    simulate(scenario)
+
+
 def test_a_digest_that_was_interrupted_is_repeated_once_and_says_so():
     async def scenario(store: SqliteStore, clock: FakeClock) -> None:
         outbox = Outbox("hang")

@@ -193,12 +193,13 @@ def test_a_line_of_the_journal_says_when_what_and_about_whom():
 # Hostile texts: what services and agents say is data.
 
 HOSTILE = "x\x1b[2J\x1b]0;title\x07\x9b31m\x85\x7f\rfake\nline\ty"
+_TOLD = {"timestamp": 1767261601500, "subject": "api", "text": "down", "evidence": ["| a line"], "event": "e-1"}
 INCIDENT = {
     "id": "i",
     "kind": "service_outage",
     "subject": "api",
-    "opened": "then",
-    "closed": "now",
+    "opened": "2026-01-01T10:00:00.000Z",
+    "closed": "2026-01-01T10:00:02.500Z",
     "cause": "c",
     "data": {"cause": "c"},
 }
@@ -213,6 +214,7 @@ ANSWERS: dict[str, Any] = {
     "explain": {
         "incident": INCIDENT,
         "explains": [{"kind": "agent", "name": HOSTILE, "incident": None, "what": "waits"}],
+        "story": [{**_TOLD, "part": "observation"}, *[{**_TOLD, "part": "explained"}] * 8],
         "events": [EVENT],
     },
     "context": {"text": "Service Health:\n- api: UP"},
@@ -225,6 +227,8 @@ FROM_OUTSIDE = {
     "state",
     "cause",
     "subject",
+    "text",
+    "evidence",
     "service",
     "notices",
     "config",
@@ -382,3 +386,15 @@ def test_what_was_asked_of_mocks_is_a_line_each_and_cannot_act_on_the_terminal()
     assert "(no route)" in shown.text
     assert controls(shown.text) == set()
     assert show("env mock-requests", {"requests": [], "total": 0, "mocks": []}).text.startswith("no mock")
+
+
+def test_a_story_is_told_from_its_beginning_with_its_evidence_and_who_waits_for_it_counted():
+    lines = show("explain", ANSWERS["explain"]).text.splitlines()
+    assert lines[:3] == [
+        "service_outage api  (i)",
+        "c",
+        "began 2026-01-01T10:00:00.000Z, over after 2.5 s",
+    ]
+    assert lines[4:6] == ["      +1.5 s  seen    down", " " * 24 + "| a line"]
+    assert sum(line.endswith("waits   down") for line in lines) == 5
+    assert lines[16].strip() == "and 3 more"

@@ -105,7 +105,9 @@ class Book:
 
 
 _FIELDS = tuple(one.name for one in fields(Agent))
-_PARTS: dict[type, tuple[str, ...]] = {kind: tuple(one.name for one in fields(kind)) for kind in (Stamp, Process, Trouble)}
+_PARTS: dict[type, tuple[str, ...]] = {
+    kind: tuple(one.name for one in fields(kind)) for kind in (Stamp, Process, Trouble)
+}
 
 
 def written(agent: Agent) -> dict[str, Any]:

@@ -34,6 +34,4 @@ def _put(agent: Agent, closed: float | None, more: dict[str, Any]) -> PutInciden
     data = {"lineage": agent.lineage, "gate": agent.gate or None, "escalated": agent.escalated, **more}
     if trouble.explained_by:
         data["explainedBy"] = trouble.explained_by
-    return PutIncident(
-        Incident(trouble.incident, DEATH, trouble.subject, trouble.opened, closed, trouble.cause, data)
-    )
+    return PutIncident(Incident(trouble.incident, DEATH, trouble.subject, trouble.opened, closed, trouble.cause, data))

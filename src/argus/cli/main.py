@@ -271,10 +271,10 @@ def _run(operations: list[dict[str, Any]], given: dict[str, Any], verb: str, as_
     path, query, body = one["path"], {}, {}
     for field in one["fields"]:
         name = field["name"]
-        if name not in given:
-            continue
         if field["in"] == "path":
-            path = path.replace(f"{{{name}}}", quote(str(given[name]), safe=""))
+            path = path.replace(f"{{{name}}}", quote(str(given.get(name, field["default"])), safe=""))
+        elif name not in given:
+            continue
         elif field["in"] == "query":
             query[name] = "true" if given[name] is True else given[name]
         else:

@@ -41,6 +41,10 @@ def _of_others(verb: str) -> Callable[[Any], Shown] | None:
         from argus.cli import render_bridge
 
         return render_bridge.TEXTS.get(verb)
+    if verb in ("incidents", "explain"):
+        from argus.cli import render_incidents
+
+        return render_incidents.TEXTS.get(verb)
     if verb.startswith(("sessions ", "spawns ", "audit")):
         from argus.cli import render_sessions
 
@@ -165,28 +169,6 @@ def _pause(answer: dict[str, Any]) -> Shown:
     return Shown(f"{clean(answer['service'])}: {f'paused until {until}' if until else 'watched as usual'}")
 
 
-def _incidents(answer: dict[str, Any]) -> Shown:
-    if not answer["incidents"]:
-        return Shown("no incidents")
-    lines = [
-        f"{one['id']}  {one['opened']}  {'open ' if one['closed'] is None else 'over '} "
-        f"{clean(one['subject'] or one['kind'])}: {clean(one['cause'] or one['data'].get('cause', ''))}"
-        for one in answer["incidents"]
-    ]
-    return Shown("\n".join(lines))
-
-
-def _explain(answer: dict[str, Any]) -> Shown:
-    one = answer["incident"]
-    lines = [f"Incident {one['id']}: {one['kind']} {clean(one['subject'])}", f"opened {one['opened']}"]
-    lines.append(f"closed {one['closed']}" if one["closed"] else "still open")
-    if answer["explains"]:
-        lines += ["", "because of it:"]
-        lines += [f"  {one['kind']} {clean(one['name'])}: {one['what']}" for one in answer["explains"]]
-    lines += ["", *(event_line(event["channel"], event["data"] | event) for event in answer["events"])]
-    return Shown("\n".join(lines))
-
-
 def _reload(answer: dict[str, Any]) -> Shown:
     services = answer["services"]
     lines = [clean(answer["file"] or "no configuration file; looked around again")]
@@ -296,8 +278,6 @@ _TEXTS: dict[str, Callable[[Any], Shown]] = {
     "env reset-circuit": _breaker_reset,
     "services pause": _pause,
     "services resume": _pause,
-    "incidents": _incidents,
-    "explain": _explain,
     "agents list": _agents,
     "agents spawn": _spawned,
     "agents respawn": _spawned,

@@ -10,19 +10,30 @@ from pydantic import Field
 from argus.core.clock import rfc3339
 from argus.core.errors import ArgusError, Code
 from argus.core.events import Event
+from argus.ops import story
 from argus.ops.house import House
 from argus.ops.operation import Answer, Ask, operation
+from argus.store.interface import Store
 from argus.store.records import Incident
 
+LAST = "last"
 _AROUND = 500
 """Of the newest incidents, in which those are looked for that this one explains."""
+_EVENTS = 3000
 _ROLES = {"agents": "agent", "sessions": "session"}
+_KINDS = {
+    "service_outage": ("service", "down, and not restarted for itself"),
+    "agent_death": ("agent", "died, and is respawned when it is back"),
+    "container_failure": ("container", "failed while it was down"),
+}
 _WAITS = {"dependency_lost": "waits until it is back", "spawn_waits": "is started when it is back"}
 
 
 class IncidentView(Answer):
     id: str
-    kind: str = Field(description="service_outage or infrastructure_event")
+    kind: str = Field(
+        description="service_outage, service_flapping, infrastructure_event, agent_death or container_failure"
+    )
     subject: str
     opened: str
     closed: str | None
@@ -42,10 +53,23 @@ class EventView(Answer):
     subject: str
     data: dict[str, Any]
     timestamp: int
+    part: str = Field(
+        description="What it is in the story: observation, decision, act, outcome, notification, or explained: something "
+        "stands still because of it"
+    )
+
+
+class EntryView(Answer):
+    part: str = Field(description="observation, decision, act, outcome, notification or explained")
+    timestamp: int
+    subject: str
+    text: str = Field(description="In words; a decision says its gate, and how that opens")
+    evidence: list[str] = Field(description="What it rests on: readings, output, diagnostics, last lines")
+    event: str = Field(description="The event that says it")
 
 
 class Explained(Answer):
-    kind: str = Field(description="service, agent or session")
+    kind: str = Field(description="service, agent, session or container")
     name: str
     incident: str | None = Field(description="Its own, where it has one")
     what: str = Field(description="What it means for it")
@@ -54,7 +78,8 @@ class Explained(Answer):
 class Story(Answer):
     incident: IncidentView
     explains: list[Explained] = Field(description="What else is wrong because of it, each once")
-    events: list[EventView] = Field(description="What was seen, decided, done and told, in order")
+    story: list[EntryView] = Field(description="What was seen, decided, done and told, in order and in words")
+    events: list[EventView] = Field(description="The events that it is made of")
 
 
 class IncidentsAsk(Ask):
@@ -64,7 +89,7 @@ class IncidentsAsk(Ask):
 
 
 class IncidentAsk(Ask):
-    id: str = Field(max_length=64, description="The incident's id")
+    id: str = Field(default=LAST, max_length=64, description="The incident's id; last is the newest")
 
 
 def incident_view(one: Incident) -> IncidentView:
@@ -91,31 +116,72 @@ async def list_incidents(house: House, ask: IncidentsAsk) -> IncidentList:
 @operation("incidents.explain", "GET /api/incidents/{id}", verb="explain", read_only=True, errors=(Code.NOT_FOUND,))
 async def explain(house: House, ask: IncidentAsk) -> Story:
     """Tells one incident as a story: what was seen, decided, done and told, in order."""
-    found = await house.store.incident(ask.id)
+    found = await _find(house.store, ask.id)
     if found is None:
-        raise ArgusError(Code.NOT_FOUND, f"there is no incident {ask.id!r}", incident=ask.id)
-    events = await house.store.story(found.id)
-    views = [
-        EventView(id=e.id, channel=e.channel, type=e.type, subject=e.subject, data=dict(e.data), timestamp=e.timestamp)
-        for e in events
-    ]
+        why = "there was no incident" if ask.id == LAST else f"there is no incident {ask.id!r}"
+        raise ArgusError(Code.NOT_FOUND, why, incident=ask.id)
+    events = await house.store.story(found.id, limit=_EVENTS)
     around = await house.store.incidents(limit=_AROUND)
-    return Story(incident=incident_view(found), explains=_explained(found, events, around), events=views)
+    return Story(
+        incident=incident_view(found),
+        explains=_explained(found, events, around),
+        story=[entry for event in events for entry in _entries(house, event)],
+        events=[_event(one) for one in events],
+    )
+
+
+async def _find(store: Store, id: str) -> Incident | None:
+    if id != LAST:
+        return await store.incident(id)
+    newest = await store.incidents(limit=1)
+    return newest[0] if newest else None
+
+
+def _event(one: Event) -> EventView:
+    return EventView(
+        id=one.id,
+        channel=one.channel,
+        type=one.type,
+        subject=one.subject,
+        data=dict(one.data),
+        timestamp=one.timestamp,
+        part=story.part(one.name).value,
+    )
+
+
+def _entries(house: House, event: Event) -> list[EntryView]:
+    return [
+        EntryView(
+            part=one.part.value,
+            timestamp=event.timestamp,
+            subject=event.subject,
+            text=house.clean(one.text),
+            evidence=[house.clean(line) for line in one.evidence],
+            event=event.id,
+        )
+        for one in story.tell(event)
+    ]
 
 
 def _explained(root: Incident, events: Sequence[Event], around: Sequence[Incident]) -> list[Explained]:
-    services = [
-        Explained(kind="service", name=one.subject, incident=one.id, what="down, and not restarted for itself")
-        for one in around
-        if one.data.get("explainedBy") == root.id
+    under = [one for one in around if one.data.get("explainedBy") == root.id]
+    troubles = [
+        Explained(kind=kind, name=one.subject, incident=one.id, what=what)
+        for one in under
+        for kind, what in [_KINDS.get(one.kind, ("service", ""))]
     ]
+    named = {(one.kind, one.name) for one in troubles}
     waiting = {
         (_ROLES[event.channel], event.subject): _WAITS[event.type]
         for event in events
         if event.channel in _ROLES and event.type in _WAITS
     }
-    others = [Explained(kind=kind, name=name, incident=None, what=what) for (kind, name), what in waiting.items()]
-    return [*services, *others]
+    others = [
+        Explained(kind=kind, name=name, incident=None, what=what)
+        for (kind, name), what in waiting.items()
+        if (kind, name) not in named
+    ]
+    return [*troubles, *others]
 
 
 OPERATIONS = (list_incidents, explain)

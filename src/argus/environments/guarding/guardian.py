@@ -81,9 +81,7 @@ class Guardian:
                 continue
             if not self._book.is_up(order.run):
                 wall = self._tools.clock.wall()
-                over = [
-                    put for one in charges for put in incidents.closing(one, wall, incidents.GONE, runId=order.run)
-                ]
+                over = [put for one in charges for put in incidents.closing(one, wall, incidents.GONE, runId=order.run)]
                 await self._tools.store.commit(*over, _ended(order.key))
                 continue
             shell = Shell("/", order.engine)

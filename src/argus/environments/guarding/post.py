@@ -207,7 +207,9 @@ class Post:
         if error.code is not Code.PORT_CONFLICT or not isinstance(port, int):
             return
         holder = self.tools.ports.taken([Wanted(part.name, port)]).get(port, Occupant())
-        self.tell("resilience", "port_conflict", {"service": part.name, "port": port, **holder.public()})
+        trouble = self.wards[part.name].charge.trouble
+        story = {"incident": trouble.incident} if trouble else {}
+        self.tell("resilience", "port_conflict", {"service": part.name, "port": port, **holder.public(), **story})
 
     async def until_well(self, names: tuple[str, ...], limit: float) -> None:
         """Those that another depends on, or so many seconds."""

@@ -1,0 +1,66 @@
+"""What an event's story rests on, as lines: readings, the output of a restart, diagnostics, last lines. Pure, bounded.
+
+What is on record was redacted when it was written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+LINES = 20
+LINE = 300
+
+
+def evidence(data: Mapping[str, Any]) -> tuple[str, ...]:
+    lines = [*_readings(data.get("readings")), *_ran(data), *_diagnostics(data.get("diagnostics"))]
+    lines += _last(data.get("logs"))
+    return tuple(one if len(one) <= LINE else f"{one[:LINE]}…" for one in map(_one_line, lines))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.splitlines())
+
+
+def _readings(found: Any) -> list[str]:
+    return [_reading(one) for one in found[-LINES:] if isinstance(one, Mapping)] if isinstance(found, list) else []
+
+
+def _reading(one: Mapping[str, Any]) -> str:
+    when = datetime.fromtimestamp(float(one.get("at") or 0) / 1000, UTC)
+    took = f" in {one['latencyMs']:g} ms" if isinstance(one.get("latencyMs"), int | float) else ""
+    said = f": {one['detail']}" if one.get("detail") else ""
+    return f"{when:%H:%M:%S}.{when.microsecond // 1000:03d} {one.get('state')}{took}{said}"
+
+
+def _ran(data: Mapping[str, Any]) -> list[str]:
+    """What a restart came to."""
+    if "output" not in data:
+        return []
+    status, seconds = data.get("exitCode"), data.get("seconds")
+    head = [] if status is None else [f"exit status {status} after {seconds} s"]
+    return [*head, *_last(str(data.get("output") or "").splitlines())]
+
+
+def _diagnostics(found: Any) -> list[str]:
+    if not isinstance(found, Mapping):
+        return []
+    lines = []
+    if found.get("exitCode") is not None:
+        ran = f", after {found['ranSeconds']} s" if found.get("ranSeconds") is not None else ""
+        lines.append(f"exit status {found['exitCode']}{ran}" + (", out of memory" if found.get("oomKilled") else ""))
+    memory = found.get("memoryStats")
+    if isinstance(memory, Mapping):
+        lines.append(f"memory: peak {_size(memory.get('peak'))}, limit {_size(memory.get('limit'))}")
+    if found.get("healthOutput"):
+        lines.append(f"health check: {' '.join(str(found['healthOutput']).split())}")
+    return [*lines, *_last(found.get("logs"))]
+
+
+def _size(bytes: Any) -> str:
+    return f"{bytes / (1 << 20):.1f} MiB" if isinstance(bytes, int) else "not known"
+
+
+def _last(lines: Any) -> list[str]:
+    return [f"| {one}" for one in lines[-LINES:]] if isinstance(lines, list) else []

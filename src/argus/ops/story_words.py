@@ -1,0 +1,222 @@
+"""The words of an incident's story, one line each. Pure; an empty one is not told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from argus.core.units import spoken
+
+Data = Mapping[str, Any]
+NOTHING = "nothing is restarted until that has ended"
+_NAMED = 10
+
+
+def saying(text: str) -> Callable[[Data], str]:
+    return lambda data: text
+
+
+def _times(count: int, one: str) -> str:
+    return f"{count} {one}" if count == 1 else f"{count} {one}s"
+
+
+def _names(names: Any) -> str:
+    several = [str(one) for one in names or ()]
+    return ", ".join(several[:_NAMED]) + (f" and {len(several) - _NAMED} more" if len(several) > _NAMED else "")
+
+
+def _gated(data: Data) -> str:
+    """What holds it back, and how that opens."""
+    hint = f" ({data['hint']})" if data.get("hint") else ""
+    return f"nothing is done: {data.get('gate')}{hint}"
+
+
+def detail(data: Data) -> str:
+    return str(data.get("detail") or data.get("cause") or "")
+
+
+# Services.
+
+
+def down(data: Data) -> str:
+    return f"down after {_times(int(data.get('failures') or 0), 'failing check')} in a row: {detail(data)}"
+
+
+def verdict(data: Data) -> str:
+    level = f"autonomy {data.get('autonomy')}"
+    if data.get("action") == "restart":
+        return f"restart {data.get('target')} ({level}; no gate holds it back)"
+    proposed = f"; proposed: restart {data.get('target')}" if data.get("action") == "proposed" else ""
+    return f"{_gated(data)}, {level}{proposed}"
+
+
+def escalated(data: Data) -> str:
+    why = {"failed": "its restart could not be carried out", "unverified": "nobody could look at it again"}
+    return f"a person has to look: {why.get(str(data.get('why')), 'it was restarted and is still down')}"
+
+
+def refused(data: Data) -> str:
+    return f"a restart that {data.get('by')} asked for was refused: {data.get('gate')} ({data.get('hint')})"
+
+
+def restart_started(data: Data) -> str:
+    return f"restarts {data.get('target')}, by {data.get('by')}"
+
+
+def restart_finished(data: Data) -> str:
+    said = {
+        "recovered": "the restart helped",
+        "still_down": "restarted, and still down",
+        "failed": "the restart could not be carried out",
+        "not_needed": "it was well before anything was done",
+        "unverified": "restarted; nobody could look whether that helped",
+    }.get(str(data.get("outcome")), str(data.get("outcome")))
+    return f"{said}: {data.get('problem') or detail(data)}".removesuffix(": ")
+
+
+def recovered(data: Data) -> str:
+    how = " after its restart" if data.get("restarted") else ""
+    return f"up again{how}, down for {spoken(float(data.get('downSeconds') or 0.0))}"
+
+
+def flapping(data: Data) -> str:
+    return f"changed {data.get('flips')} times within {spoken(float(data.get('withinSeconds') or 0.0))}"
+
+
+def settled(data: Data) -> str:
+    return f"settled: it is {data.get('to')}"
+
+
+def together(data: Data) -> str:
+    names = data.get("services") or ()
+    return f"{len(names)} services fail together: {_names(names)}"
+
+
+def own_fault(data: Data) -> str:
+    return f"{len(data.get('services') or ())} checks fail, and Argus cannot reach itself: {detail(data)}"
+
+
+def together_ended(data: Data) -> str:
+    still = data.get("stillFailing")
+    return f"over; still failing: {_names(still)}" if still else "over; all of them answer again"
+
+
+# Agents.
+
+
+def died(data: Data) -> str:
+    return f"{data.get('agent_id')} died: {data.get('reason') or 'its process is gone'}"
+
+
+def held(data: Data) -> str:
+    return f"not started again: {data.get('gate')} ({data.get('hint')}), autonomy {data.get('autonomy')}"
+
+
+def escalated_agent(data: Data) -> str:
+    return f"a person has to look: {data.get('gate')} ({data.get('hint')})"
+
+
+def respawns(data: Data) -> str:
+    """Only of one that had a life before."""
+    if int(data.get("generation") or 1) < 2:
+        return ""
+    return "start it again: no gate holds it back" if data.get("by") == "argus" else f"{data.get('by')} asked for it"
+
+
+def spawn_started(data: Data) -> str:
+    return f"starts {data.get('agent_id')} (generation {data.get('generation')})"
+
+
+def spawned(data: Data) -> str:
+    return f"{data.get('agent_id')} works, PID {data.get('pid')}"
+
+
+def spawn_failed(data: Data) -> str:
+    return f"{data.get('agent_id')} could not be started: {data.get('reason')}"
+
+
+def removed(data: Data) -> str:
+    return f"{data.get('agent_id')} is over: {data.get('reason')}, by {data.get('by')}"
+
+
+def stop_started(data: Data) -> str:
+    return f"tells {data.get('agent_id')} to end, by {data.get('by')}"
+
+
+# What it explains.
+
+
+def _who(data: Data) -> str:
+    return f"agent {data['agent_id']}" if data.get("agent_id") else f"session {data.get('project')}"
+
+
+def waits(data: Data) -> str:
+    return f"{_who(data)} is started when it is back"
+
+
+def needs(data: Data) -> str:
+    return f"{_who(data)} needs it, and waits"
+
+
+def goes_on(data: Data) -> str:
+    return f"{_who(data)} goes on"
+
+
+# Containers.
+
+
+def container_failed(data: Data) -> str:
+    return f"{data.get('container')}: {data.get('reason')}"
+
+
+def attempts(data: Data) -> str:
+    spent = int(data.get("attempt") or 1) - 1
+    return f"start it again: {spent} of {data.get('maxRestarts')} restarts are spent"
+
+
+def attempt(data: Data) -> str:
+    wait = float(data.get("delay") or 0) / 1000
+    return f"starts {data.get('container')}" + (f", {wait:g} s after its failure" if wait else "")
+
+
+def container_well(data: Data) -> str:
+    return f"{data.get('container')} is well again, {float(data.get('duration') or 0) / 1000:.1f} s after its failure"
+
+
+def given_up(data: Data) -> str:
+    loop = ", a crash loop" if data.get("crashLoop") else ""
+    return f"given up after {_times(int(data.get('attempts') or 0), 'restart')}{loop}; a person has to look"
+
+
+def not_restarted(data: Data) -> str:
+    return "not restarted: resilience.container.restartOnFailure is off"
+
+
+def left_alone(data: Data) -> str:
+    return f"{data.get('container')} is left alone: {data.get('reason')}"
+
+
+def port_taken(data: Data) -> str:
+    return f"port {data.get('port')} is taken by another"
+
+
+# Who was told.
+
+
+def _message(data: Data) -> str:
+    channel = str(data.get("channel") or "").removeprefix("notify:")
+    return f'"{data.get("title")}" (tier {data.get("tier")}) to {channel}'
+
+
+def sent(data: Data) -> str:
+    tries = int(data.get("attempts") or 1)
+    several = f", with {int(data['messages']) - 1} others" if data.get("messages") else ""
+    return f"told: {_message(data)}{several}" + (f", at try {tries}" if tries > 1 else "")
+
+
+def delayed(data: Data) -> str:
+    return f"not told yet: {_message(data)}: the channel did not take it; it is tried again"
+
+
+def kept(data: Data) -> str:
+    return f"not told yet: {_message(data)}: {data.get('why')}, until {data.get('until')}"

@@ -1,0 +1,134 @@
+"""The story of an incident: every event that may stand in one has its part, its words and its evidence."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from argus.agents.launches import last_words
+from argus.core.events import Event
+from argus.ops import story
+from argus.ops.story import Part
+from argus.ops.story_evidence import LINE, LINES, evidence
+
+_SOURCE = Path(story.__file__).parent.parent
+_MODULES = {
+    "services/reports.py": ("services",),
+    "agents/reports.py": ("agents",),
+    "graph/reports.py": ("agents", "sessions"),
+    "environments/guarding/ward.py": ("resilience",),
+    "environments/guarding/post.py": ("resilience",),
+    "notify/deliver.py": ("notify",),
+}
+"""Where events are made that may carry an incident, and on which channels."""
+_CALLS = {"_draft": 0, "Draft": 1, "event": 0, "_give_up": 1, "tell": 1}
+"""What makes an event, and which argument is its type."""
+
+
+def types(module: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse((_SOURCE / module).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            place = _CALLS.get(name)
+            if place is not None and len(node.args) > place:
+                yield from words(node.args[place])
+
+
+def words(node: ast.expr) -> Iterator[str]:
+    """Also of `a if b else c`."""
+    yield from (one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str))
+
+
+MADE = sorted(
+    {(channel, type) for module, channels in _MODULES.items() for channel in channels for type in types(module)}
+)
+
+
+@pytest.mark.parametrize(("channel", "type"), MADE, ids=lambda one: str(one))
+def test_every_event_that_may_carry_an_incident_has_its_part(channel: str, type: str):
+    assert f"{channel}:{type}" in story.TABLE
+
+
+def test_the_search_for_events_finds_them():
+    assert {("agents", "agent_silent"), ("resilience", "restart_exhausted"), ("resilience", "port_conflict")} <= set(
+        MADE
+    )
+    assert {("notify", "notification_held"), ("sessions", "dependency_back"), ("services", "service_down")} <= set(MADE)
+
+
+def test_the_modules_are_all_that_speak_of_incidents():
+    speaking = {
+        str(path.relative_to(_SOURCE))
+        for path in _SOURCE.rglob("*.py")
+        if '"incident":' in path.read_text(encoding="utf-8") and "Draft" in path.read_text(encoding="utf-8")
+    }
+    assert speaking <= {*_MODULES}
+
+
+@pytest.mark.parametrize("name", story.TABLE)
+def test_words_are_found_also_for_an_event_of_which_nothing_is_known(name: str):
+    for data in ({}, {"generation": 2, "hint": None, "services": None}):
+        assert all(one.text and "\n" not in one.text for one in story.tell(event(name, **data)))
+
+
+def event(name: str, **data: Any) -> Event:
+    channel, _, type = name.partition(":")
+    return Event(1, "e", 0, channel, type, "one", data)
+
+
+def test_an_outage_says_what_was_seen_and_then_what_was_decided_with_its_gate_and_how_that_opens():
+    data = {
+        "failures": 3,
+        "detail": "refused",
+        "gate": "autonomy",
+        "hint": "restart requires moderate+",
+        "action": "none",
+    }
+    seen, decided = story.tell(event("services:service_down", **data, autonomy="observe"))
+    assert (seen.part, seen.text) == (Part.OBSERVATION, "down after 3 failing checks in a row: refused")
+    assert decided.part is Part.DECISION
+    assert decided.text == "nothing is done: autonomy (restart requires moderate+), autonomy observe"
+
+
+def test_a_first_start_is_no_decision_to_start_again():
+    assert [one.part for one in story.tell(event("agents:spawn_started", generation=1, by="argus"))] == [Part.ACT]
+    both = story.tell(event("agents:spawn_started", generation=2, by="argus"))
+    assert [one.part for one in both] == [Part.DECISION, Part.ACT]
+
+
+def test_what_nobody_knows_is_an_observation():
+    (one,) = story.tell(event("new:some_thing"))
+    assert (one.part, one.text, story.part("new:some_thing")) == (Part.OBSERVATION, "some thing", Part.OBSERVATION)
+
+
+def test_evidence_is_bounded():
+    lines = evidence({"logs": ["x" * 10_000] * 1000, "output": "y\n" * 1000, "diagnostics": {"logs": ["z"] * 1000}})
+    assert len(lines) == 3 * LINES
+    assert max(map(len, lines)) == LINE + 1
+
+
+def test_evidence_of_a_container_names_its_end_its_memory_and_its_last_lines():
+    found = {"exitCode": 137, "oomKilled": True, "ranSeconds": 2.5, "logs": ["a"], "healthOutput": "no\nanswer"}
+    memory = {"peak": 32 << 20, "limit": None}
+    assert evidence({"diagnostics": {**found, "memoryStats": memory}}) == (
+        "exit status 137, after 2.5 s, out of memory",
+        "memory: peak 32.0 MiB, limit not known",
+        "health check: no answer",
+        "| a",
+    )
+
+
+def test_of_what_an_agent_printed_the_last_lines_are_kept_in_bounds():
+    assert last_words("\n".join(map(str, range(100))), str) == tuple(map(str, range(80, 100)))
+    (one,) = last_words("x" * 100_000, str)
+    assert len(one) == 4096
+    assert sum(map(len, last_words(("y" * 1000 + "\n") * 20, str))) <= 4096
+
+
+def test_it_is_cleaned_before_it_is_cut():
+    secret = "s" * 3000
+    assert last_words(f"{'x' * 5000}{secret}", lambda text: text.replace(secret, "[gone]"))[-1].endswith("[gone]")
