@@ -129,6 +129,7 @@ def test_what_a_person_stopped_stays_stopped(yard: Yard, docker: Engine, injecte
         "nextAttempt": None,
         "reason": "somebody stopped it",
         "crashLoop": False,
+        "incident": None,
         "lastError": None,
     }
     assert guard(shop, "ends")["reason"] == "it ended by itself, with exit status 0"

@@ -54,8 +54,8 @@ class EventView(Answer):
     data: dict[str, Any]
     timestamp: int
     part: str = Field(
-        description="What it is in the story: observation, decision, act, outcome, notification, or explained: something "
-        "stands still because of it"
+        description="In the story: observation, decision, act, outcome, notification, or explained: who stands still "
+        "because of it"
     )
 
 
