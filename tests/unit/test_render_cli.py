@@ -395,6 +395,6 @@ def test_a_story_is_told_from_its_beginning_with_its_evidence_and_who_waits_for_
         "c",
         "began 2026-01-01T10:00:00.000Z, over after 2.5 s",
     ]
-    assert lines[4:6] == ["      +1.5 s  seen    down", " " * 24 + "| a line"]
-    assert sum(line.endswith("waits   down") for line in lines) == 5
+    assert lines[4:6] == ["      +1.5 s  seen     down", " " * 25 + "| a line"]
+    assert sum(line.endswith("waits    down") for line in lines) == 5
     assert lines[16].strip() == "and 3 more"

@@ -67,10 +67,10 @@ def _story(entries: list[dict[str, Any]], opened: float) -> list[str]:
         shown = group[:_SEVERAL] if part == "explained" else group
         for one in shown:
             when = f"+{_after(one['timestamp'] / 1000 - opened)}"
-            lines.append(f"{when:>12}  {_PARTS.get(part, clean(part)):<8}{clean(one['text'])}")
-            lines += [f"{'':24}{clean(line)}" for line in one["evidence"]]
+            lines.append(f"{when:>12}  {_PARTS.get(part, clean(part)):<9}{clean(one['text'])}")
+            lines += [f"{'':25}{clean(line)}" for line in one["evidence"]]
         if len(group) > len(shown):
-            lines.append(f"{'':14}{'':8}and {len(group) - len(shown)} more")
+            lines.append(f"{'':23}and {len(group) - len(shown)} more")
     return lines
 
 

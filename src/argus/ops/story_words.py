@@ -211,12 +211,12 @@ def _message(data: Data) -> str:
 def sent(data: Data) -> str:
     tries = int(data.get("attempts") or 1)
     several = f", with {int(data['messages']) - 1} others" if data.get("messages") else ""
-    return f"told: {_message(data)}{several}" + (f", at try {tries}" if tries > 1 else "")
+    return f"{_message(data)}{several}" + (f", at try {tries}" if tries > 1 else "")
 
 
 def delayed(data: Data) -> str:
-    return f"not told yet: {_message(data)}: the channel did not take it; it is tried again"
+    return f"not yet: {_message(data)}: the channel did not take it; it is tried again"
 
 
 def kept(data: Data) -> str:
-    return f"not told yet: {_message(data)}: {data.get('why')}, until {data.get('until')}"
+    return f"not yet: {_message(data)}: {data.get('why')}, until {data.get('until')}"
