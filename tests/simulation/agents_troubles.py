@@ -266,8 +266,19 @@ class Troubles:
         kept = {one.id: one.data["state"] for one in await self._world.store.documents("agents")}
         if shown != kept:
             raise Broken(f"on record are {kept}, and in memory {shown}")
+        await self._incidents()
         if (waiting := self._world.crew._keeper.queue.qsize()) > 2:
             raise Broken(f"{waiting} messages wait")
+
+    async def _incidents(self) -> None:
+        """Every death that is not over has its one open incident, and no other is open."""
+        kept = [one.data for one in await self._world.store.documents("agents")]
+        troubles = {one["id"]: one["trouble"]["incident"] for one in kept if one["trouble"]}
+        if dead := [one["id"] for one in kept if one["state"] == State.DEAD and one["id"] not in troubles]:
+            raise Broken(f"dead without an incident: {dead}")
+        found = await self._world.store.incidents(open_only=True, limit=10_000)
+        if sorted(one.id for one in found) != sorted(troubles.values()):
+            raise Broken(f"open are {found}, and agents have {troubles}")
 
     def _waiting(self) -> bool:
         return any(agent.gate in ("", "backoff", "record") for agent in self._world.known(State.DEAD))
