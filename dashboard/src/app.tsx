@@ -104,7 +104,7 @@ function Navigation({ world, view }: { world: World; view: string }) {
         agents: state.sessions.filter((one) => one.needs_you).length + state.stopRequests.length + state.agents.filter((one) => one.state === "dead").length,
         environments: state.environments.filter((one) => one.state === "failed" || one.state === "interrupted").length,
         servers: state.breakers.filter((one) => one.state !== "closed").length,
-        incidents: state.incidents.filter((one) => !one.closed).length,
+        incidents: state.incidents.filter((one) => !one.closed && !one.data.explainedBy).length,
       }
     : {};
   const list = useRef<HTMLUListElement>(null);

@@ -107,8 +107,11 @@ def test_the_overview_says_what_is_wrong_what_was_done_and_what_needs_you_in_thi
     expect(done).to_contain_text("search restart recovered")
     done.get_by_role("link", name="evidence").first.click()
     story = page.locator("ol.story")
-    expect(story).to_contain_text("search is down: connection refused")
-    expect(story).to_contain_text("search is back after")
+    expect(story.locator("[data-part=observation]")).to_contain_text("connection refused")
+    expect(story.locator("[data-part=observation] pre")).to_contain_text("down: connection refused")
+    expect(story.locator("[data-part=decision]")).to_contain_text("restart")
+    expect(story.locator("[data-part=act]")).to_contain_text("by argus")
+    expect(story.locator("[data-part=outcome]").last).to_contain_text("up again after its restart")
     story.locator("summary").first.click()
     expect(story.locator("dl.evidence").first).to_contain_text("connection refused")
 

@@ -4,7 +4,7 @@ import type { Incident, State, Told } from "../model";
 import { Ago, Empty, Evidence, Facts, Mark, Trouble, useFetched } from "../parts";
 import { to } from "../route";
 import { now } from "../time";
-import { clock, duration, plain, sentence, subject, toneOfEvent } from "../words";
+import { clock, duration, plain, toneOfEvent } from "../words";
 import { type World, number } from "../world";
 import { clipped } from "./overview";
 
@@ -65,14 +65,55 @@ function List({ stamp }: { stamp: unknown }) {
   );
 }
 
+interface Entry {
+  part: string;
+  timestamp: number;
+  text: string;
+  evidence: string[];
+  event: string;
+}
+
 interface Story {
   incident: Incident;
+  explains: { kind: string; name: string; incident: string | null; what: string }[];
+  story: Entry[];
   events: (Omit<Told, "at"> & { subject: string; timestamp: number })[];
+}
+
+const PARTS: Record<string, string> = { observation: "Seen", decision: "Decided", act: "Done", outcome: "Outcome", notification: "Told", explained: "Waits" };
+
+/** A line of the story. What its event holds besides is under its first line. */
+function Line({ entry, event }: { entry: Entry; event: Story["events"][number] | undefined }) {
+  const told: Told | undefined = event && { ...event, at: event.timestamp, data: { subject: event.subject, ...event.data } };
+  const line = (
+    <>
+      <strong>{PARTS[entry.part] ?? plain(entry.part)}</strong> {clipped(entry.text, 500)}
+    </>
+  );
+  return (
+    <li data-part={entry.part}>
+      <time class="soft figure">{clock(entry.timestamp)}</time>
+      <Mark tone={told && entry.part !== "decision" ? toneOfEvent(told) : "none"} />
+      <div>
+        {told ? (
+          <details>
+            <summary>{line}</summary>
+            <Evidence data={told.data} />
+          </details>
+        ) : (
+          line
+        )}
+        {entry.evidence.length > 0 && <pre class="lines">{entry.evidence.join("\n")}</pre>}
+      </div>
+    </li>
+  );
 }
 
 function Detail({ id, stamp }: { id: string; stamp: unknown }) {
   const { value, problem, again } = useFetched<Story>(`/api/incidents/${part(id)}`, stamp);
   const one = value?.incident;
+  const events = new Map(value?.events.map((event) => [event.id, event]));
+  const root = one && typeof one.data.explainedBy === "string" ? one.data.explainedBy : "";
   return (
     <>
       <p class="back">
@@ -93,6 +134,7 @@ function Detail({ id, stamp }: { id: string; stamp: unknown }) {
               ["Opened", new Date(one.opened).toLocaleString()],
               ["Closed", one.closed && new Date(one.closed).toLocaleString()],
               [one.closed ? "Lasted" : "Lasts for", lasted(one)],
+              ["Because of", root && <a href={to("incidents", root)}>another incident</a>],
               ["Id", <code>{one.id}</code>],
               ["In a terminal", <code>argus explain {one.id}</code>],
             ]}
@@ -100,22 +142,22 @@ function Detail({ id, stamp }: { id: string; stamp: unknown }) {
           <h2>What was seen, decided, done and told</h2>
           {value.events.length === 0 && <Empty>Its events were pruned from the record.</Empty>}
           <ol class="story">
-            {value.events.map((event) => {
-              const told: Told = { ...event, at: event.timestamp, data: { subject: event.subject, ...event.data } };
-              return (
-                <li key={event.id}>
-                  <time class="soft figure">{clock(event.timestamp)}</time>
-                  <Mark tone={toneOfEvent(told)} />
-                  <details>
-                    <summary>
-                      <strong>{subject(told)}</strong> {clipped(sentence(told), 400)} <span class="soft small">{event.channel}</span>
-                    </summary>
-                    <Evidence data={event.data} />
-                  </details>
-                </li>
-              );
-            })}
+            {value.story.map((entry, n) => (
+              <Line key={`${entry.event}${n}`} entry={entry} event={value.story[n - 1]?.event === entry.event ? undefined : events.get(entry.event)} />
+            ))}
           </ol>
+          {value.explains.length > 0 && (
+            <section aria-labelledby="because">
+              <h2 id="because">Because of it</h2>
+              <ul class="plain">
+                {value.explains.slice(0, 200).map((other) => (
+                  <li key={`${other.kind} ${other.name}`}>
+                    {other.kind} {other.incident ? <a href={to("incidents", other.incident)}>{other.name}</a> : <strong>{other.name}</strong>}: {other.what}
+                  </li>
+                ))}
+              </ul>
+            </section>
+          )}
           {Object.keys(one.data).length > 0 && (
             <section aria-labelledby="kept">
               <h2 id="kept">Kept with it</h2>

@@ -158,7 +158,7 @@ function Detail({ one, live, state }: { one: Service; live: Reading[] | undefine
   const { value, problem, again } = useFetched<History>(`/api/history?services=${encodeURIComponent(one.name)}`, `${one.state}${Math.floor(Date.now() / 60_000)}`);
   const history = historyOf(value, one.name);
   const checks = history ? merged(history, live ?? []).slice(-12).reverse() : [];
-  const incidents = state.incidents.filter((incident) => incident.subject === one.name);
+  const incidents = state.incidents.filter((incident) => incident.subject === one.name && incident.kind.startsWith("service_"));
   return (
     <>
       <p class="back">
