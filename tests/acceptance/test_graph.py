@@ -131,6 +131,9 @@ def test_who_needs_it_is_told_once_waits_and_goes_on_when_it_is_back(world: Worl
         ("agent", waiting["agent_id"]),
         ("session", "shop"),
     }
+    (death,) = [one for one in world.argus.get("/api/incidents?open=true")["incidents"] if one["kind"] == "agent_death"]
+    assert (death["subject"], death["data"]["explainedBy"]) == (worker, incident)
+    assert {one["name"]: one["incident"] for one in story["explains"]}[worker] == death["id"]
     shown = world.argus.cli("explain", incident).stdout
     assert "because of it" in shown
     assert "session shop" in shown
@@ -139,7 +142,8 @@ def test_who_needs_it_is_told_once_waits_and_goes_on_when_it_is_back(world: Worl
     world.argus.wait_for("service_recovered")
     world.works(waiting["agent_id"])
     respawned = world.argus.wait_for("agent_respawned").data
-    assert respawned["previous"] == worker
+    assert (respawned["previous"], respawned["incident"]) == (worker, death["id"])
+    assert not world.argus.get("/api/incidents?open=true")["incidents"]
     for file in (session, world.lines):
         lines = eventually(lambda file=file: len(noted(file)) == 2 and noted(file), "that it is back was told")
         assert lines[1] == "[argus] web is back. Go on with your work."

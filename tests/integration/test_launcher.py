@@ -605,6 +605,22 @@ async def test_what_is_behind_a_link_in_the_place_of_a_log_is_not_cut(machine: M
     assert other.stat().st_size == 2 * LOG_LIMIT
 
 
+@pytest.mark.parametrize("what", ["a pipe that nobody writes into", "a link", "a folder"])
+async def test_what_an_agent_put_in_the_place_of_its_log_is_neither_waited_for_nor_read(machine: Machine, what: str):
+    running = await machine.launch(machine.start("true"))
+    await machine.ended(running)
+    log, other = RunFolder(running.folder).log, machine.folder / "other"
+    other.write_text("somebody else's")
+    log.unlink()
+    if what == "a link":
+        log.symlink_to(other)
+    elif what == "a folder":
+        log.mkdir()
+    else:
+        os.mkfifo(log)
+    assert await machine.launcher.tail(running.folder, 9) == ""
+
+
 async def test_a_token_in_the_environment_is_seen_neither_by_ps_nor_by_tmux_nor_left_in_a_file(machine: Machine):
     canary = f"canary-{uuid.uuid4().hex}"
     launch = machine.start("sh", "-c", f"echo ready; exec {SLEEP} 1000", where="tmux", env={"TOKEN": canary})
