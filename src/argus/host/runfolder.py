@@ -142,12 +142,13 @@ class RunFolder:
             if error.errno in (errno.ELOOP, errno.ENXIO):
                 return ""
             raise
-        with open(handle, "rb") as file:
+        try:
             found = os.fstat(handle)
             if not stat.S_ISREG(found.st_mode):
                 return ""
-            file.seek(max(0, found.st_size - _TAIL))
-            text = file.read(_TAIL).decode("utf-8", "replace")
+            text = os.pread(handle, _TAIL, max(0, found.st_size - _TAIL)).decode("utf-8", "replace")
+        finally:
+            os.close(handle)
         return last(text, lines)
 
     def bound(self) -> None:
