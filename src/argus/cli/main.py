@@ -111,9 +111,7 @@ def _command(name: str, operations: list[dict[str, Any]]) -> click.Command:
             [_safe(field["name"])],
             required=field["name"] in always,
             type=_type(field),
-            metavar="JSON"
-            if field["type"] == "object"
-            else field["name"].removesuffix("_name").removesuffix("Id").upper(),
+            metavar=_metavar(field),
         )
         for field in places
     ]
@@ -152,6 +150,11 @@ def _watchable(command: click.Command) -> click.Command:
             stay(_config())
 
     return click.Command(command.name, params=[option, *command.params], callback=callback, help=command.help)
+
+
+def _metavar(field: dict[str, Any]) -> str:
+    name = "JSON" if field["type"] == "object" else field["name"].removesuffix("_name").removesuffix("Id").upper()
+    return f"[{name}]" if field["in"] == "path" and field["default"] is not None else name
 
 
 def _explaining(command: click.Command) -> click.Command:
