@@ -4,6 +4,7 @@ import { keeper } from "./keeper";
 import { KEYS, listen } from "./keys";
 import { Ago, Mark, useTick } from "./parts";
 import { VIEWS, entry, to, usePlace } from "./route";
+import { entitle } from "./title";
 import { needs, verdict } from "./verdict";
 import { AgentsView } from "./views/agents";
 import { EnvironmentsView } from "./views/environments";
@@ -138,7 +139,14 @@ function Navigation({ world, view }: { world: World; view: string }) {
 export function App() {
   const [, draw] = useReducer((n: number) => n + 1, 0);
   const [help, show] = useState(false);
+  const been = useRef(false);
   const here = usePlace();
+  useEffect(() => {
+    entitle(keeper.world.state);
+    // Who goes elsewhere by keyboard begins there, and hears it; at the beginning nobody has gone anywhere.
+    if (been.current) document.getElementById("main")?.focus({ preventScroll: true });
+    been.current = true;
+  }, [here.view, here.name]);
   useEffect(() => keeper.watch(() => draw(0)), []);
   useEffect(() => listen(() => show(true)), []);
   const { world } = keeper;

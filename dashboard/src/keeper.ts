@@ -4,7 +4,7 @@ import type { State, Told } from "./model";
 import { takeSlot } from "./slots";
 import { type Chunk, read } from "./stream";
 import { learn } from "./time";
-import { wrong } from "./verdict";
+import { entitle } from "./title";
 import { type Change, EMPTY, type World, change, epoch, number } from "./world";
 
 const SOON = 40; // events come in groups; one look at the state answers all of a group
@@ -87,8 +87,7 @@ export class Keeper {
     learn(state.timestamp);
     this.apply({ kind: "state", state });
     // A tab that nobody sees is not drawn, and its title is all that is seen of it.
-    const trouble = wrong(state).length;
-    document.title = trouble ? `(${trouble}) Argus` : "Argus";
+    entitle(state);
     return state;
   }
 
