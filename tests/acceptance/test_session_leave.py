@@ -45,7 +45,7 @@ def test_only_the_question_that_was_seen_is_allowed_or_denied_and_only_by_a_pers
     desk.up()
     assert desk.argus.cli("hooks", "install").code == 0
     desk.begin()
-    prompt = asks(desk, "first.txt")
+    first = prompt = asks(desk, "first.txt")
     assert (prompt["question"], prompt["can_allow"], prompt["can_deny"]) == (DIALOG, True, True)
     assert prompt["choices"][0] == "1. Yes"
     assert f"prompt {prompt['id']}" in desk.argus.cli("sessions", "list").stdout
@@ -75,8 +75,13 @@ def test_only_the_question_that_was_seen_is_allowed_or_denied_and_only_by_a_pers
     assert answer(desk, "deny", prompt["id"])[0] == 0
     desk.becomes(state="idle", prompt=None)
     assert not made(desk, "second.txt")
-    # It was allowed once, and nothing beyond that: the same is asked again.
-    assert asks(desk, "first.txt")["id"] != prompt["id"]
+    # It was allowed once, and nothing beyond that: the same is asked again, and is another question. Whoever still has
+    # the one before in front of him does not answer this one.
+    again = asks(desk, "first.txt")
+    code, refused = answer(desk, "allow", first["id"])
+    assert (code != 0, refused["error"]["code"]) == (True, "CONFLICT")
+    assert desk.session["prompt"]["id"] == again["id"] != first["id"]
+    assert answer(desk, "deny", again["id"])[0] == 0
 
 
 def test_an_argus_that_is_killed_while_it_answers_does_not_answer_again(desk: Desk) -> None:

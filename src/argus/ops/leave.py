@@ -16,7 +16,7 @@ from argus.typist import Leave
 
 class AnswerAsk(ProjectNamed):
     answer: Leave = Field(description="allow: this once, and nothing more; deny")
-    prompt: str = Field(pattern=r"^[0-9a-f]{16}$", description="The id of the question that was seen")
+    prompt: str = Field(pattern=r"^[0-9a-f]{16}(-[0-9]{1,6})?$", description="The id of the question that was seen")
 
 
 class AnswerView(SnakeAnswer):

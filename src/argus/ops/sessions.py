@@ -23,7 +23,7 @@ from argus.sessions.session import Place
 from argus.sessions.settings import handoffs_problem
 from argus.sessions.signals import words
 from argus.sessions.watched import Watched
-from argus.typist import Dialog, Leave
+from argus.typist import Leave
 
 _ROW = 1000
 """Characters of one row of a terminal that are shown."""
@@ -152,11 +152,12 @@ def _handoff(house: House, one: Handoff | None) -> HandoffView | None:
     return HandoffView(id=one.id, step=one.step.value, path=one.path, since=rfc3339(one.since.wall), reason=reason)
 
 
-def _prompt(house: House, one: Dialog | None) -> PromptView | None:
+def _prompt(house: House, watched: Watched) -> PromptView | None:
+    one = watched.dialog
     if one is None:
         return None
     return PromptView(
-        id=one.id,
+        id=watched.name_of(one.id),
         question=house.clean(words(one.question)),
         text=house.clean("\n".join(words(row, _ROW) for row in one.text.split("\n"))),
         choices=[house.clean(words(f"{number}. {label}")) for number, label in one.choices],
@@ -183,7 +184,7 @@ def view(house: House, one: Watched) -> SessionView:
         age_seconds=round(standing.age, 1) if standing.age is not None else None,
         tool=clean(standing.tool),
         question=clean(standing.question),
-        prompt=_prompt(house, one.dialog),
+        prompt=_prompt(house, one),
         resets_at=rfc3339(limit) if limit else None,
         subagents=standing.subagents,
         context_usage=round(context.share, 4) if context else None,

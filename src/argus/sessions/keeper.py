@@ -240,8 +240,14 @@ class Sessions:
             raise ArgusError(Code.INVALID_STATE, "nobody can type into it", project=project)
         async with self._lock(project):
             seen = one.dialog
-            question = seen.question if seen is not None and seen.id == id else ""
-            answer = await self._answering.answer(one.session.place, id, leave, one.standing.question or question, by)
+            dialog = id.partition("-")[0]
+            if id != one.name_of(dialog):
+                why = "that question was answered meanwhile, and is asked anew: look at it again"
+                raise ArgusError(Code.CONFLICT, why, project=project)
+            question = seen.question if seen is not None and seen.id == dialog else ""
+            place, asked = one.session.place, one.standing.question or question
+            answer = await self._answering.answer(place, dialog, leave, asked, by)
+            one.answers[dialog] += answer.typed
             await self._observing.observe(one)
         self._wake(project)
         if not answer.typed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -56,8 +57,15 @@ class Watched:
     """When its transcript could last be read, or its hooks spoke."""
     there: Stamp | None = None
     """Since when its agent was seen there."""
+    answers: Counter[str] = field(default_factory=Counter)
+    """How often a question of these words was answered through us: asked again, it is another one."""
     excused: Stamp | None = None
     """When something that it needs was last down."""
+
+    def name_of(self, dialog: str) -> str:
+        """Of a question with these words, as it is asked now."""
+        before = self.answers[dialog]
+        return f"{dialog}-{before}" if before else dialog
 
     def hear(self, signs: Iterable[Sign]) -> None:
         heard = list(signs)
