@@ -21,6 +21,7 @@ AS := root
 
 # How many seeds `make simulate` plays.
 SEEDS ?= 100
+FIRST ?= 0
 
 # `make faults`: only these rows, for example ROWS="AG1 CK1". Empty: all.
 ROWS ?=
@@ -73,8 +74,8 @@ coverage: $(STAMP) ## how much of the environments, the breakers and the error c
 	@$(PY) scripts/covered.py
 
 .PHONY: simulate
-simulate: $(STAMP) ## the simulation with many seeds (SEEDS=n)
-	@ARGUS_SEEDS=$(SEEDS) $(PY) -m pytest tests/simulation
+simulate: $(STAMP) ## the simulation with many seeds (SEEDS=n, from FIRST=n)
+	@ARGUS_SEEDS=$(SEEDS) ARGUS_FIRST_SEED=$(FIRST) $(PY) -m pytest -q -n 2 tests/simulation
 
 .PHONY: faults
 faults: $(STAMP) ## inject every fault of spec/faults.yaml, each with its bound (ROWS="AG1 CK1" only those)

@@ -1,9 +1,9 @@
 """The agents' deciding code on a simulated clock and world, over many seeds; and bugs put in on purpose, found."""
 
-import os
 from dataclasses import replace
 
 import pytest
+from tests.simulation import seeds
 from tests.simulation.agents_life import Plant
 from tests.simulation.agents_troubles import play
 from tests.simulation.agents_world import World
@@ -13,9 +13,6 @@ from tests.simulation.world import Broken
 from argus.agents import policy
 from argus.core.vital import Vital
 from argus.testing import run_simulated
-
-SEEDS = int(os.environ.get("ARGUS_SEEDS", "100"))
-BLOCK = 25
 
 
 def simulate(seed: int, plant: Plant | None = None) -> World:
@@ -32,9 +29,9 @@ def respawns(world: World) -> list[tuple[str, list[float]]]:
     return [(lineage, task.respawns) for lineage, task in world.rules.tasks.items()]
 
 
-@pytest.mark.parametrize("first", range(0, SEEDS, BLOCK))
+@pytest.mark.parametrize("first", seeds.BLOCKS)
 def test_what_must_always_hold_holds_whatever_happens(first: int) -> None:
-    worlds = [simulate(seed) for seed in range(first, min(first + BLOCK, SEEDS))]
+    worlds = [simulate(seed) for seed in seeds.of(first)]
     # A world in which nothing is ever started again would hold everything, and prove nothing.
     assert any(times for world in worlds for _, times in respawns(world))
 

@@ -1,16 +1,13 @@
 """The services' deciding code on a simulated clock and world, over many seeds; and bugs put in on purpose, found."""
 
-import os
 from dataclasses import replace
 
 import pytest
+from tests.simulation import seeds
 from tests.simulation.world import Broken, Plant, World, play, rest
 
 from argus.services import policy
 from argus.testing import run_simulated
-
-SEEDS = int(os.environ.get("ARGUS_SEEDS", "100"))
-BLOCK = 25
 
 
 def broken(error: BaseException) -> Broken | None:
@@ -31,9 +28,9 @@ def simulate(seed: int, plant: Plant | None = None) -> World:
 
 
 @pytest.mark.req("INFRA-02.2", "INFRA-02.3", "INFRA-02.4")
-@pytest.mark.parametrize("first", range(0, SEEDS, BLOCK))
+@pytest.mark.parametrize("first", seeds.BLOCKS)
 def test_what_must_always_hold_holds_whatever_happens(first: int) -> None:
-    restarts = sum(len(simulate(seed).restarts) for seed in range(first, min(first + BLOCK, SEEDS)))
+    restarts = sum(len(simulate(seed).restarts) for seed in seeds.of(first))
     # A world in which nothing is ever repaired would hold everything, and prove nothing.
     assert restarts > 0
 
