@@ -42,8 +42,8 @@ export async function call<T>(method: string, path: string, body?: unknown, sign
     });
   } catch (error) {
     if (signal?.aborted) throw error;
-    const message = limit.aborted ? "no answer within a minute" : "Argus does not answer";
-    throw new Refused({ status: 0, code: "UNREACHABLE", message, actions: ["argus up --detach"] });
+    const [message, actions] = limit.aborted ? ["no whole answer within a minute: the connection is slow, or Argus is held up", []] : ["Argus does not answer", ["argus up --detach"]];
+    throw new Refused({ status: 0, code: "UNREACHABLE", message, actions });
   }
   if (!answer.ok) throw new Refused(await problemOf(answer));
   return JSON.parse(plainly(await answer.text())) as T;

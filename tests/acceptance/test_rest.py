@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import http.client
 import json
 import socket
@@ -306,3 +307,17 @@ def test_how_a_context_grew_is_told(argus: Argus) -> None:
     assert found["samples"][-1]["used"] in (10_000, 20_000)
     assert (found["total"], found["handoff_at"]) == (100_000, 85_000)
     assert argus.rest("GET", "/api/sessions/nobody/growth").status == 404
+
+
+def test_a_large_answer_is_packed_for_who_can_unpack_it(argus: Argus) -> None:
+    services = [{"name": f"s{n}", "type": "tcp", "port": 1, "interval": "1h"} for n in range(1000)]
+    argus.configure(services, autonomy="observe")
+    argus.up()
+    plain = argus.rest("GET", "/api/state")
+    assert plain.headers["content-encoding"] is None
+    packed = argus.rest("GET", "/api/state", headers={"accept-encoding": "br, gzip"})
+    assert packed.headers["content-encoding"] == "gzip"
+    assert len(packed.body) < len(plain.body) / 4
+    assert len(json.loads(gzip.decompress(packed.body))["services"]) == 1000
+    small = argus.rest("GET", "/api/breakers", headers={"accept-encoding": "gzip"})
+    assert small.headers["content-encoding"] is None

@@ -21,9 +21,11 @@ def json_response(value: Any, status: int = 200, headers: dict[str, str] | None 
 _HEADERS = [(b"content-type", b"application/json"), (b"cache-control", b"no-store")]
 
 
-async def send_json(send: Send, body: bytes, status: int) -> None:
-    """The same without a response made for it: most requests are heartbeats."""
+async def send_json(send: Send, body: bytes, status: int, *, packed: bool = False) -> None:
+    """The same without a response made for it: most requests are heartbeats. `packed`: by gzip."""
     headers = [*_HEADERS, (b"content-length", b"%d" % len(body))]
+    if packed:
+        headers.append((b"content-encoding", b"gzip"))
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 
