@@ -106,7 +106,9 @@ class Parts:
     # Who works with what.
 
     def dependants(self) -> Iterator[Dependant]:
-        for agent in self.crew.agents if self.crew else ():
+        configs = self.crew.settings.configs.values() if self.crew else ()
+        # Most have none that depends on anything, and this is asked twice a second.
+        for agent in self.crew.agents if self.crew and any(one.depends_on for one in configs) else ():
             one = self.dependant(agent)
             if one is not None and agent.state in _WORKS:
                 yield one

@@ -151,6 +151,23 @@ def test_who_needs_it_is_told_once_waits_and_goes_on_when_it_is_back(world: Worl
     assert told == ["SERVICE DOWN: web", "SERVICE RECOVERED: web"]
 
 
+def test_one_that_waits_can_be_stopped_or_forgotten_and_never_starts(world: World) -> None:
+    world.up()
+    world.web.kill()
+    world.argus.wait_for("service_down")
+    refused = world.argus.cli("agent", "run", "worker", "--task", "x")
+    assert "dependency down" in refused.stderr, "who sits in front of it is told at once"
+    stopped, forgotten = world.spawn("worker"), world.spawn("worker")
+    assert world.argus.cli("agents", "stop", stopped).code == 0
+    assert world.argus.cli("agents", "forget", forgotten).code == 0
+    eventually(lambda: not world.argus.get("/api/agents")["agents"], "both are gone")
+    world.web.start()
+    world.argus.wait_for("service_recovered")
+    third = world.spawn("worker")
+    world.works(third)
+    assert len(world.starts.read_text().splitlines()) == 1
+
+
 def test_below_moderate_nothing_is_typed_and_the_record_says_it(world: World) -> None:
     session = world.tmux.agent("shop-ps")
     world.up(autonomy="observe")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+from argus.core.backoff import Backoff
 from argus.core.depending import Broke, Thing
 from argus.graph import model, policy, reports, words
 from argus.graph.model import Dependant, Told
@@ -26,12 +27,17 @@ _AT_ONCE = 8
 """Lines that are typed at the same time."""
 
 
+_PATIENCE = Backoff(base=2.0, cap=60.0)
+
+
 class Graph:
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
         self._told: dict[str, Told] = {}
         self._down: frozenset[Thing] = frozenset()
         self._hands = asyncio.Semaphore(_AT_ONCE)
+        self._tried: dict[str, tuple[int, float]] = {}
+        """How often somebody could not be told, and when it is tried again."""
 
     async def restore(self) -> None:
         kept = await self._tools.store.setting(_TOLD) or {}
@@ -74,6 +80,7 @@ class Graph:
             left = {key: told for key, told in self._told.items() if key not in gone}
             await self._tools.notes.note(_written(left))
             self._told = left
+            self._tried = {key: one for key, one in self._tried.items() if key in left}
 
     async def _compare(self, who: Dependant, roots: Broke, told: Told | None) -> None:
         match policy.news(roots, told):
@@ -92,15 +99,19 @@ class Graph:
                 pass
 
     async def _say(self, who: Dependant) -> None:
-        told = self._told.get(who.key)
-        text = self._text(who, told) if told is not None else ""
+        told, now = self._told.get(who.key), self._tools.clock.monotonic()
+        tried, again = self._tried.get(who.key, (0, 0.0))
+        text = self._text(who, told) if told is not None and now >= again else ""
         if told is None or not text:
             return
 
         def before() -> tuple[Write, ...]:
             self._take(who.key, _heard(told))
+            self._tried.pop(who.key, None)
             return (_written(self._told),)
 
+        # Who cannot be told now is asked less and less often: every try has its row in the record.
+        self._tried[who.key] = tried + 1, now + _PATIENCE.delay(tried + 1)
         try:
             async with self._hands:
                 await self._tools.say(who, text, before)
@@ -117,6 +128,7 @@ class Graph:
     # Keeping.
 
     async def _record(self, key: str, told: Told | None, *writes: Write) -> None:
+        self._tried.pop(key, None)
         await self._tools.notes.note(self._kept(key, told), *writes)
         self._take(key, told)
 

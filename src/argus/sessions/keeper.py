@@ -163,6 +163,8 @@ class Sessions:
         one = self._all.get(project)
         if one is None or one.session.place.type == SDK or not self._tools.autonomy().allows(Level.MODERATE):
             return Answer(False, reason="there is no such session, or it may not be typed into")
+        if one.there is None:
+            return Answer(False, again=True, reason="nobody is there")
         async with self._lock(project):
             if one.session.is_handing_off:
                 return Answer(False, again=True, reason="it is being handed on")
