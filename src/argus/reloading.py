@@ -7,7 +7,7 @@ import contextlib
 import os
 from pathlib import Path
 
-from argus import config
+from argus import config, config_file
 from argus.agents.crew import Crew
 from argus.autonomy import Autonomy
 from argus.bridge.keeper import Bridge
@@ -66,7 +66,7 @@ class Reloader:
         ground = self._ground
         port = ground.own_address[1]
         # A named file that is gone is an error; without one, the usual places are looked at again.
-        file = self._file or config.find(None, os.environ, ground.options.folder)
+        file = self._file or config_file.find(None, os.environ, ground.options.folder)
         # Thousands of services take seconds to read; the loop must not stall meanwhile.
         new = await asyncio.to_thread(self._read, file, port)
         services = await to_watch(new, file, port)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus import config
+from argus import config, config_file
 from argus.config import Config
 from argus.core.autonomy import Level
 from argus.core.errors import ArgusError, Code
@@ -477,24 +477,24 @@ def test_the_order_in_which_files_are_looked_for(tmp_path: Path):
     environ = {"XDG_CONFIG_HOME": str(base), "HOME": str(tmp_path)}
     (base / "argus").mkdir(parents=True)
     folder.mkdir()
-    assert config.find(None, environ, folder) is None
+    assert config_file.find(None, environ, folder) is None
     users = base / "argus" / "argus.yaml"
     users.touch()
-    assert config.find(None, environ, folder) == users
+    assert config_file.find(None, environ, folder) == users
     here = folder / "argus.yaml"
     here.touch()
-    assert config.find(None, environ, folder) == here
+    assert config_file.find(None, environ, folder) == here
     named = folder / "named.yaml"
     named.touch()
-    assert config.find(None, {**environ, "ARGUS_CONFIG": "named.yaml"}, folder) == named
-    assert config.find(str(users), {**environ, "ARGUS_CONFIG": "named.yaml"}, folder) == users
+    assert config_file.find(None, {**environ, "ARGUS_CONFIG": "named.yaml"}, folder) == named
+    assert config_file.find(str(users), {**environ, "ARGUS_CONFIG": "named.yaml"}, folder) == users
 
 
 def test_without_xdg_the_folder_is_dot_config(tmp_path: Path):
     users = tmp_path / ".config" / "argus" / "argus.yaml"
     users.parent.mkdir(parents=True)
     users.touch()
-    assert config.find(None, {"HOME": str(tmp_path)}, tmp_path / "elsewhere") == users
+    assert config_file.find(None, {"HOME": str(tmp_path)}, tmp_path / "elsewhere") == users
 
 
 @pytest.mark.parametrize("how", ["given", "environment"])
@@ -502,7 +502,7 @@ def test_a_file_that_was_named_must_exist(tmp_path: Path, how: str):
     (tmp_path / "argus.yaml").touch()
     given, environ = ("gone.yaml", {}) if how == "given" else (None, {"ARGUS_CONFIG": "gone.yaml"})
     with pytest.raises(ArgusError) as caught:
-        config.find(given, environ, tmp_path)
+        config_file.find(given, environ, tmp_path)
     assert caught.value.code is Code.CONFIG_NOT_FOUND
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from argus import config as configuration
-from argus import home, startup
+from argus import config_file, home, startup
 from argus.cli import client
 from argus.cli.doctoring import around, folder, program, record, running
 from argus.cli.doctoring.finding import Case, Finding, State, bad, ok
@@ -83,7 +83,7 @@ def _examine(named: str | None) -> Iterator[Finding]:
 
 def _configuration(named: str | None) -> tuple[Finding, configuration.Config]:
     try:
-        path = configuration.find(named, os.environ, Path.cwd())
+        path = config_file.find(named, os.environ, Path.cwd())
         loaded = configuration.load(path)
         startup.check(loaded, path, Redactor())
     except ArgusError as error:

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from argus import home
+from argus import config_file, home
 from argus.cli.client import Refused, running, wait_for
 from argus.core.errors import ArgusError, Code
 from argus.host import state_folder
@@ -28,10 +28,9 @@ def start_detached(
     config: str | None, *, host: str | None = None, port: int | None = None, idle_exit: float | None = None
 ) -> dict[str, Any]:
     """Starts a daemon in a session of its own and returns its announcement; raises what kept it from starting."""
-    from argus import config as configuration
 
     folder = home.folder(os.environ)
-    path = configuration.find(config, os.environ, Path.cwd())
+    path = config_file.find(config, os.environ, Path.cwd())
     errors = _error_file(folder)
     reading, writing = os.pipe()
     argv = [sys.executable, "-m", "argus.daemon", "--ready-fd", str(writing), "--folder", str(Path.cwd())]

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from argus import home
+from argus import config_file, home
 from argus.cli import client
 from argus.core.errors import ArgusError, Code
 
@@ -40,7 +40,6 @@ def up(detach: bool, host: str | None, port: int | None, config: str | None, as_
     if detach:
         _announce(launch.start_detached(named, host=host, port=port), as_json)
         return
-    from argus import config as configuration
     from argus import daemon
     from argus.startup import Options
 
@@ -54,7 +53,7 @@ def up(detach: bool, host: str | None, port: int | None, config: str | None, as_
 
     options = Options(
         home=home.folder(os.environ),
-        config=configuration.find(named, os.environ, Path.cwd()),
+        config=config_file.find(named, os.environ, Path.cwd()),
         host=host,
         port=port,
     )
@@ -161,7 +160,7 @@ def check(file: str | None, e2e: bool, as_json: bool) -> None:
     from argus import startup
     from argus.core.redact import Redactor
 
-    path = configuration.find(file or _named_config(), os.environ, Path.cwd())
+    path = config_file.find(file or _named_config(), os.environ, Path.cwd())
     loaded = configuration.load(path)
     startup.check(loaded, path, Redactor())
     said = {

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from argus import home
+from argus import config_file, home
 from argus.cli import client
 from argus.cli.installing import files, plan
 from argus.cli.installing.files import Whose
@@ -53,7 +53,7 @@ def install(system: bool, dry_run: bool, as_json: bool) -> None:
 
     _refuse_agents()
     keeper = manager(system=system)
-    path = configuration.find(_named_config(), os.environ, Path.cwd())
+    path = config_file.find(_named_config(), os.environ, Path.cwd())
     if path is not None:
         configuration.load(path)  # a service that cannot start is found out now
     planned = plan.make(path, os.environ)
