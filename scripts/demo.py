@@ -28,7 +28,6 @@ def main() -> None:
     if not shutil.which("tmux"):
         raise SystemExit("the agents of the tour live in tmux (Debian: apt-get install tmux)")
     box, program = busybox(), claude()
-    # A short path: tmux keeps its socket there.
     with tempfile.TemporaryDirectory(prefix="argus-demo-") as folder:
         stage = Stage(Path(folder), fast=told.fast)
         images = helpers()
@@ -70,8 +69,7 @@ def end(stage: Stage, images: set[str]) -> None:
     for agent in stage.agents():
         stage.quietly("agents", "stop", agent, "--timeout", "2")
     subprocess.run([ARGUS, "down"], cwd=stage.shop, env=stage.env, capture_output=True)
-    stage.tmux("kill-server")
-    stage.kill_services()
+    stage.end()
 
 
 def claude() -> str | None:

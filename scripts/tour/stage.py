@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -27,9 +28,10 @@ class Stage:
         self.folder = folder
         self.shop = folder / "shop"
         self.pause = 0.0 if fast else 2.0
-        sockets = folder / "tmux"
-        sockets.mkdir()
-        own = {"ARGUS_HOME": str(folder / "argus"), "NO_COLOR": "1", "COLUMNS": "110", "TMUX_TMPDIR": str(sockets)}
+        # A socket's path must be short, and folders for temporary files may be deep.
+        self._sockets = tempfile.TemporaryDirectory(prefix="argus-demo-", dir="/tmp")
+        own = {"ARGUS_HOME": str(folder / "argus"), "NO_COLOR": "1", "COLUMNS": "110"}
+        own["TMUX_TMPDIR"] = self._sockets.name
         inherited = {name: text for name, text in os.environ.items() if not name.startswith(("ARGUS_", "TMUX"))}
         self.env = {**inherited, **own}
         shutil.copytree(ROOT / "examples" / "shop", self.shop)
@@ -90,6 +92,11 @@ class Stage:
 
     def kill_service(self, name: str) -> None:
         os.kill(int(self._pid_file(name).read_text()), signal.SIGKILL)
+
+    def end(self) -> None:
+        self.tmux("kill-server")
+        self._sockets.cleanup()
+        self.kill_services()
 
     def kill_services(self) -> None:
         for name in self.ports:

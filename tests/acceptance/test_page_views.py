@@ -94,7 +94,7 @@ def test_the_overview_says_what_is_wrong_what_was_done_and_what_needs_you_in_thi
     expect(titles.nth(0)).to_have_text("Is anything wrong now?")
     expect(titles.nth(1)).to_have_text("What did Argus do about it?")
     expect(titles.nth(2)).to_have_text("What needs you?")
-    expect(page.locator("#verdict")).to_have_text("Agents need you")
+    expect(page.locator("#verdict")).to_have_text("One thing is not well")
     wrong = page.locator("section[aria-labelledby=wrong]")
     expect(wrong).to_contain_text("mcp:broken")
     expect(wrong).to_contain_text("exit status 137")

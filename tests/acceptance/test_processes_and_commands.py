@@ -204,4 +204,7 @@ def test_the_first_format_loads_as_it_is(argus: Argus) -> None:
         assert argus.rest("POST", f"/api/services/{name}/check", {}).json["state"] == "unknown"
     assert argus.service("bandwidth-sharing")["code"] == "DOCKER_UNAVAILABLE"
     assert argus.service("bandwidth-sharing")["place"] == "9 containers"
-    assert argus.rest("POST", "/api/services/mlx-api/check", {}).json["failures"] == 1
+    assert argus.rest("POST", "/api/services/mlx-api/check", {}).json["failures"] in (
+        1,
+        2,
+    )  # its first check may be due
