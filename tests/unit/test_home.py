@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from argus import config, home
+from argus import config_file, home
 from argus.core.errors import ArgusError, Code
 
 
@@ -36,7 +36,7 @@ def test_the_state_folder_is_where_the_environment_says(environ: dict[str, str],
 @pytest.mark.usefixtures("unknown_user")
 def test_a_user_whom_the_machine_does_not_know_gets_a_folder_that_cannot_be_made(environ: dict[str, str], tmp_path):
     assert home.folder(environ).is_relative_to("/nonexistent")
-    assert config.find(None, environ, tmp_path) is None
+    assert config_file.find(None, environ, tmp_path) is None
 
 
 @pytest.mark.usefixtures("unknown_user")
@@ -52,5 +52,5 @@ def test_a_home_of_someone_else_is_said_and_not_taken_for_one_without_a_configur
 
     monkeypatch.setattr(Path, "is_file", refuse)
     with pytest.raises(ArgusError) as caught:
-        config.find(None, {"HOME": "/root"}, tmp_path)
+        config_file.find(None, {"HOME": "/root"}, tmp_path)
     assert caught.value.code is Code.CONFIG_NOT_FOUND
