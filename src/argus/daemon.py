@@ -132,7 +132,6 @@ async def _live(
         environments=environments,
         bridge=bridge,
         sessions=sessions,
-        graph=graph,
         shell=composing.own_shell(),
         live=live,
         notes=notes,

@@ -54,6 +54,8 @@ class Parts:
     sessions: Sessions | None = None
     environments: Environments | None = None
     _ill_since: dict[str, float] = field(default_factory=dict)
+    _known: tuple[object, dict[str, tuple[Thing, ...]]] = (None, {})
+    """The files of a configuration, and what each of them needs."""
 
     # How things stand.
 
@@ -81,8 +83,7 @@ class Parts:
         if run is None or self.environments is None:
             self._ill_since.pop(name, None)
             return None
-        file = os.path.realpath(os.path.join(run.folder, run.file or "e2e.yaml"))
-        below = tuple(need for one in self.files() if os.path.realpath(one.file) == file for need in one.needs)
+        below = self._declared(os.path.normpath(os.path.join(run.folder, run.file or "e2e.yaml")))
         # What is not judged yet has no incident either, in whose story those who need it would stand.
         guards = self.environments.guards(run)
         ill = {part: seen for part, seen in guards.items() if seen.state in _ILL and seen.is_judged}
@@ -93,6 +94,15 @@ class Parts:
         part, seen = min(ill.items(), key=_since)
         incident = seen.trouble.incident if seen.trouble else ""
         return Standing(True, since, _why(part, seen), _ILL[seen.state], incident, below, is_borne=True)
+
+    def _declared(self, file: str) -> tuple[Thing, ...]:
+        """What argus.yaml says that this file needs. Links are followed once for each configuration: this is asked
+        twice a second, and a disk that hangs must not hold everybody up."""
+        files = self.files()
+        if self._known[0] is not files:
+            needs = {path: one.needs for one in files for path in (one.file, os.path.realpath(one.file))}
+            self._known = files, needs
+        return self._known[1].get(file, ())
 
     def explained(self, environment: str) -> str:
         """The incident of what an environment needs and does not have just now."""

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("coming-from", "services", "agents"))]
+NAMES = ("coming-from", "services", "agents", "dependencies")
+PAGES = [ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in NAMES)]
 ALL = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 

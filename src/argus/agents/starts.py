@@ -161,9 +161,8 @@ class Starts:
     async def try_again(self, agent: Agent) -> None:
         """Starts one that has waited, when nothing that it needs is down any more; or ends it, if it was stopped."""
         if agent.id in self._held and (agent.stop or not self._ledger.broken(agent)):
-            act = self._held.pop(agent.id)
-            await self._ledger.note(replace(agent, gate="", reason=""))
-            self.carry_out(agent, act)
+            # Its gate is on record until it runs: an Argus that is killed here knows that it was meant to wait.
+            self.carry_out(agent, self._held.pop(agent.id))
 
     async def no_longer_waits(self, agent: Agent) -> None:
         act = self._held.pop(agent.id, None)
@@ -243,7 +242,7 @@ class Starts:
         if agent is None or agent.state is not State.SPAWNING:
             return agent  # its outcome is on record, and this is the same news again
         if message.running is None and message.ended is None:
-            agent = self._ledger.dead(replace(agent, reason=message.failure))
+            agent = self._ledger.dead(replace(agent, reason=message.failure, gate=""))
             ending = self._ledger.incident(agent)
             outcome, detail = "failed", {"reason": message.failure}
             told = reports.spawn_failed(agent, message.act, message.failure)
@@ -251,7 +250,7 @@ class Starts:
             process = self._where(message.running) if message.running else agent.process
             # It may have begun, and ended, long ago: how long it lives is counted from when it is known to.
             now = stamp(self._tools.clock)
-            agent = self._ledger.moved(agent, State.ALIVE, process=process, spawned=now, seen=now)
+            agent = self._ledger.moved(agent, State.ALIVE, process=process, spawned=now, seen=now, gate="", reason="")
             outcome, detail = "started", {"pid": str(process.pid) if process else ""}
             told = reports.spawned(agent, message.act, str(message.act.intent.get("previous", "")))
             ending = incidents.closing(agent, now.wall, f"respawned as {agent.id}")

@@ -21,12 +21,8 @@ from argus.store.records import Append, PutSetting, Write
 _TOLD = "graph.told"
 _EVERY = 0.5
 """Seconds between two looks. A look costs nothing where nobody depends on anything."""
-
-
 _AT_ONCE = 8
 """Lines that are typed at the same time."""
-
-
 _PATIENCE = Backoff(base=2.0, cap=60.0)
 
 
@@ -52,10 +48,6 @@ class Graph:
 
     def broken(self, depends_on: tuple[Thing, ...]) -> Broke:
         return policy.broken(depends_on, self._tools.look)
-
-    def needs(self, who: Dependant, thing: Thing) -> bool:
-        """Whether it works with it, by itself or through something else."""
-        return policy.reaches(who.depends_on, thing, self._tools.look)
 
     # Telling.
 

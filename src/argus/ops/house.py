@@ -13,7 +13,6 @@ from argus.bridge.keeper import Bridge
 from argus.core.clock import Clock
 from argus.environments.keeper import Environments
 from argus.environments.tools import Shell
-from argus.graph.keeper import Graph
 from argus.live import Live
 from argus.ops.caller import ARGUS, Caller, Role
 from argus.services.registry import Change
@@ -78,7 +77,6 @@ class House:
     environments: Environments
     bridge: Bridge
     sessions: Sessions
-    graph: Graph
     shell: Shell
     """Where the caller works, where it does not say so itself: by MCP its own, else the daemon's."""
     caller: Caller = ARGUS

@@ -31,6 +31,8 @@ _LATE = 0.25
 
 
 _MOMENT = 0.5
+_WAITS = 45.0
+"""Seconds for which a restart that was asked for waits; the CLI and the page wait a minute."""
 
 
 class Watch:
@@ -132,6 +134,7 @@ class Watch:
 
     async def restart(self, name: str, by: str, *, is_person: bool = False) -> str:
         """Asks for a restart through the gates; returns the act's id once the intent is on record."""
+        until = self._tools.clock.monotonic() + _WAITS
         while True:
             self.find(name)
             reply: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -139,8 +142,9 @@ class Watch:
             try:
                 return await reply
             except ArgusError as error:
-                # Somebody works with it: that is waited for, up to a limit that the gate keeps.
-                if error.details.get("gate") != Gate.IN_USE.value:
+                # Somebody works with it: that is waited for, up to a limit that the gate keeps, and no longer than
+                # whoever asks waits for an answer.
+                if error.details.get("gate") != Gate.IN_USE.value or self._tools.clock.monotonic() > until:
                     raise
             await asyncio.sleep(_MOMENT)
 
