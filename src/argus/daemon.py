@@ -98,7 +98,9 @@ async def _live(
         show=partial(live.show, "services"),
         in_use=lambda name: parts_of_graph.in_use(name),
     )
-    parts_of_graph = graph_room.Parts(clock, lambda: autonomy.level, lambda: reloader.in_force.environments)
+    parts_of_graph = graph_room.Parts(
+        clock, lambda: autonomy.level, lambda: reloader.in_force.environments, ground.redactor.text
+    )
     graph = graph_room.graph(parts_of_graph, host, store, notes)
     breakers = Breakers(store, notes, clock, host.engine.circuit)
     environments = composing.environments(

@@ -49,6 +49,8 @@ class Parts:
     clock: Clock
     autonomy: Callable[[], Level]
     files: Callable[[], list[EnvironmentFile]]
+    clean: Callable[[str], str]
+    """Takes secrets out of what programs said."""
     watch: Watch | None = None
     crew: Crew | None = None
     sessions: Sessions | None = None
@@ -75,7 +77,7 @@ class Parts:
             "is restarting it" if health.repair else f"does not restart it: {outage.gate}" if outage.gate else _DOING
         )
         why = health.last.seen.detail if health.last else outage.cause
-        return Standing(True, outage.opened, why, doing, outage.incident, below)
+        return Standing(True, outage.opened, self.clean(why), doing, outage.incident, below)
 
     def _environment(self, name: str) -> Standing | None:
         """Only one that is up can be down: whoever needs it may be the one to set it up."""
@@ -93,7 +95,7 @@ class Parts:
         since = self._ill_since.setdefault(name, self.clock.wall())
         part, seen = min(ill.items(), key=_since)
         incident = seen.trouble.incident if seen.trouble else ""
-        return Standing(True, since, _why(part, seen), _ILL[seen.state], incident, below, is_borne=True)
+        return Standing(True, since, self.clean(_why(part, seen)), _ILL[seen.state], incident, below, is_borne=True)
 
     def _declared(self, file: str) -> tuple[Thing, ...]:
         """What argus.yaml says that this file needs. Links are followed once for each configuration: this is asked

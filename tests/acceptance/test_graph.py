@@ -7,7 +7,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,14 @@ class World:
         self.claude.chmod(0o755)
         self.worker = [sys.executable, "-I", "-S", str(worker), str(self.starts), "{{task}}"]
 
-    def up(self, *steps: str, autonomy: str = "moderate", needs: list[str] | None = None, **health: Any) -> None:
+    def up(
+        self,
+        *steps: str,
+        autonomy: str = "moderate",
+        needs: list[str] | None = None,
+        also: Iterable[dict[str, Any]] = (),
+        **health: Any,
+    ) -> None:
         needs = needs or ["web"]
         reads = {"command": [sys.executable, str(_LINES), str(self.lines)], "tmux": True, "agent": "plain"}
         works = {"command": self.worker}
@@ -52,7 +59,12 @@ class World:
         said = {
             "server": {"port": 0},
             "autonomy": autonomy,
-            "health": {"verifyAfter": "500ms", "waitForWork": "20s", **health, "services": [self.web.service(*steps)]},
+            "health": {
+                "verifyAfter": "500ms",
+                "waitForWork": "20s",
+                **health,
+                "services": [self.web.service(*steps), *also],
+            },
             "notify": {"channels": [{"url": self.hook.url}]},
             "agents": {"heartbeat": HEARTBEAT, "respawn": {"backoff": "0s"}, "configs": configs},
             "sessions": {"tmuxSocket": self.tmux.socket, "lookEvery": "300ms", "projects": {"shop": project}},
@@ -306,3 +318,17 @@ def test_a_restart_waits_for_the_test_case_that_uses_the_service(harbour: Yard) 
     harbour.engine.execute("one", "touch", "/go")
     harbour.wait_for("service_recovered")
     assert ended(run).code == 0
+
+
+def test_what_a_program_printed_is_told_without_its_secrets(world: World) -> None:
+    file = world.project / "alive"
+    file.touch()
+    says = f"test -e {file} || {{ echo password=hunter2hunter2; exit 1; }}"
+    prints = {"name": "prints", "type": "command", "command": ["sh", "-c", says], "interval": "200ms"}
+    world.up(needs=["prints"], also=[prints])
+    world.spawn("reader")
+    file.unlink()
+    (line,) = eventually(lambda: noted(world.lines), "it was told")
+    assert line.startswith("[argus] service prints is down")
+    assert "hunter2" not in line
+    assert "hunter2" not in str(world.events("dependency_lost"))

@@ -21,7 +21,9 @@ def lost(roots: Broke, now: float) -> str:
 
 
 def _one(thing: object, since: float, why: str, doing: str) -> str:
-    because = f" ({_line(why)[:_WHY]})" if why else ""
+    # What a check or a program said is no word of ours: quoted, in one line, and bounded.
+    quoted = _line(why).replace('"', "'")[:_WHY]
+    because = f' ("{quoted}")' if quoted else ""
     return f"{thing} is down since {spoken(max(0.0, since))}{because}; Argus: {doing or 'looks on'}"
 
 

@@ -69,10 +69,11 @@ def test_everybody_hears_of_each_root_once_and_once_that_all_is_back():
 
 
 def test_what_is_said_names_what_since_when_what_is_done_and_when_to_go_on():
-    line = words.lost((Broken(DB, 100.0, "connection\nrefused", "is restarting it"),), 165.0)
+    line = words.lost((Broken(DB, 100.0, 'connection\n"refused"', "is restarting it"),), 165.0)
     assert line == (
-        "[argus] service db is down since 1m (connection refused); Argus: is restarting it. Do not work around it and "
-        "do not restart it yourself: go on with what does not need it, or wait. You will be told when it is back."
+        "[argus] service db is down since 1m (\"connection 'refused'\"); Argus: is restarting it. "
+        "Do not work around it and do not restart it yourself: go on with what does not need it, or wait. "
+        "You will be told when it is back."
     )
     assert words.back(["db", "environment:shop"]) == "[argus] db and environment:shop are back. Go on with your work."
 
