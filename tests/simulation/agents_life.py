@@ -25,6 +25,7 @@ class Plant:
     forgets_stops: bool = False
     fences_nobody: bool = False
     latches_nothing: bool = False
+    sleeps_after_trouble: bool = False
 
 
 class Dead(Exception):
@@ -51,8 +52,11 @@ class Life:
     async def commit(self, *writes: Any) -> Any:
         async with self._writing:
             await self.breathe()
-            self._reach()
             world = self._world
+            if world.store_is_broken:
+                await asyncio.sleep(world.store_hangs)
+                await self.breathe()
+                raise _away()
             lost = world.replies_are_lost and world.chance.random() < 0.5
             if lost and world.chance.random() < 0.5:
                 raise self._undecided(happened=False)
@@ -77,7 +81,7 @@ class Life:
 
     def _reach(self) -> None:
         if self._world.store_is_broken:
-            raise ArgusError(Code.STORE_UNAVAILABLE, "simulated: the disk is full")
+            raise _away()
 
     async def was_committed(self, transaction: str) -> bool:
         await self.breathe()
@@ -98,6 +102,10 @@ class Life:
         if self._world.plant.forgets_stops:
             return [Document(one.domain, one.id, {**one.data, "stop": ""}, live=one.live) for one in found]
         return list(found)
+
+
+def _away() -> ArgusError:
+    return ArgusError(Code.STORE_UNAVAILABLE, "simulated: the disk is full")
 
 
 class LifeLauncher:

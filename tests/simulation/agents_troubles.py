@@ -43,6 +43,8 @@ KINDS = {
     "foreign": 1,
 }
 """What happens, and how often beside the others."""
+WRITTEN = 2.0
+"""Seconds within which it is on record who was seen."""
 
 
 class Troubles:
@@ -185,6 +187,7 @@ class Troubles:
         self._world.start()
 
     async def _store(self) -> None:
+        self._world.store_hangs = self._chance.choice([0.0, 0.0, 0.3, 4.0])
         self._world.store_is_broken = True
         await asyncio.sleep(self._chance.random() * 10)
         if self._chance.random() < 0.5:
@@ -273,6 +276,7 @@ class Troubles:
         if shown != kept:
             raise Broken(f"on record are {kept}, and in memory {shown}")
         await self._incidents()
+        await self._words()
         if (waiting := self._world.crew._keeper.queue.qsize()) > 2:
             raise Broken(f"{waiting} messages wait")
 
@@ -285,6 +289,16 @@ class Troubles:
         found = await self._world.store.incidents(open_only=True, limit=10_000)
         if sorted(one.id for one in found) != sorted(troubles.values()):
             raise Broken(f"open are {found}, and agents have {troubles}")
+
+    async def _words(self) -> None:
+        """Who was seen, and is not on record as seen then, was seen just now."""
+        assert self._world.crew is not None
+        kept = {one.id: one.data["seen"] for one in await self._world.store.documents("agents")}
+        for agent in self._world.crew.agents:
+            if agent.seen is None or self._world.clock.boot() - agent.seen.boot < WRITTEN:
+                continue
+            if kept[agent.id] is None or kept[agent.id]["boot"] < agent.seen.boot:
+                raise Broken(f"{agent.id} was seen at {agent.seen.boot:.1f}, and on record is {kept[agent.id]}")
 
     def _waiting(self) -> bool:
         return any(agent.gate in ("", "backoff", "record") for agent in self._world.known(State.DEAD))

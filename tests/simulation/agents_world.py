@@ -15,6 +15,7 @@ from tests.simulation.world import Broken
 
 from argus.agents import policy
 from argus.agents.crew import Crew
+from argus.agents.ledger import Ledger
 from argus.agents.messages import Beat
 from argus.agents.model import Agent, State
 from argus.agents.settings import Agents as Settings
@@ -77,6 +78,8 @@ class World:
         self.rules = Rules(self)
         self.store = SqliteStore(None, clock=self.clock, inline=True, token=lambda: "sim")
         self.store_is_broken = False
+        self.store_hangs = 0.0
+        """Seconds until a write that fails does."""
         self.replies_are_lost = False
         self.transactions: dict[str, bool] = {}
         self.autonomy = Level.MODERATE
@@ -127,6 +130,8 @@ class World:
         timekeeper.on_jump(crew.time_jumped)
         if self.plant.fences_nobody:
             crew._keeper.ledger.over = _Forgetful()
+        if self.plant.sleeps_after_trouble:
+            crew._keeper.ledger.seen = _Drowsy(crew._keeper.ledger)
         self.crew = crew
         async with asyncio.TaskGroup() as group:
             group.create_task(crew.run())
@@ -235,6 +240,18 @@ class _Forgetful(dict[str, str]):
 
     def get(self, key: Any, default: Any = None) -> Any:
         return default
+
+
+class _Drowsy(asyncio.Event):
+    """Wakes who writes for the first that was seen, and not for those whose writing failed."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        super().__init__()
+        self._ledger = ledger
+
+    def set(self) -> None:
+        if not self._ledger.unwritten:
+            super().set()
 
 
 class _Alarm(logging.Handler):

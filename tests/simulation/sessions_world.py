@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import random
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tests.simulation.world import Broken
@@ -177,6 +178,9 @@ class World:
     async def look(self, place: Place, conversation: str) -> Seen:
         agent = self.agents[place.project]
         return Seen(alive=True, signs=(), conversation=agent.id, sources=2, line=Line(agent.prompt))
+
+    async def spoken(self, place: Place, conversation: str, ours: Sequence[str]) -> bool | None:
+        return None
 
     async def type(
         self, place: Place, text: str, *, command: bool, before: Before, told: Told | None, left: bool = False

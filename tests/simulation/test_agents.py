@@ -52,6 +52,7 @@ PLANTS = {
     "forgets-what-was-stopped-when-it-is-killed": Plant(forgets_stops=True),
     "takes-the-beat-of-an-earlier-generation": Plant(fences_nobody=True),
     "starts-twice-what-was-started": Plant(latches_nothing=True),
+    "never-writes-again-once-a-write-failed": Plant(sleeps_after_trouble=True),
     "respawns-what-was-stopped": Plant(decide=lambda facts: policy_decide(replace(facts, stop_approved=False))),
     "respawns-what-has-finished": Plant(decide=lambda facts: policy_decide(replace(facts, finished=False))),
     "ignores-the-cap": Plant(decide=lambda facts: policy_decide(replace(facts, respawns=0))),

@@ -178,3 +178,16 @@ def test_a_reload_in_the_middle_of_a_look_is_not_undone_by_it() -> None:
         assert world.argus.find("p0").session.place.folder == "/work/elsewhere"
 
     simulated(story, agents=1)
+
+
+def test_who_was_in_a_turn_when_argus_was_killed_is_in_it_for_the_next_one_before_its_first_look() -> None:
+    async def story(world: Quiet) -> None:
+        for name, activity in (("p0", Activity.WORKING), ("p1", Activity.IDLE)):
+            world.say(world.agents[name], activity)
+        await asyncio.sleep(60)
+        await world.kill()
+        await world.up()
+        assert world.argus is not None
+        assert [world.argus.find(name).is_at_work for name in ("p0", "p1")] == [True, False]
+
+    simulated(story, agents=2)

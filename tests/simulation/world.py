@@ -13,6 +13,7 @@ from argus.core.errors import ArgusError, Code
 from argus.host.seam import Failure, Ran
 from argus.services import policy
 from argus.services.checks import HttpService
+from argus.services.repairs import LATEST
 from argus.services.settings import Health as Settings
 from argus.services.tools import Tools
 from argus.services.watch import Watch
@@ -84,6 +85,8 @@ class Life:
     async def commit(self, *writes: Any) -> Any:
         await self._breathe()
         if self._world.store_is_broken:
+            await asyncio.sleep(self._world.store_hangs)
+            await self._breathe()
             raise ArgusError(Code.STORE_UNAVAILABLE, "simulated: the disk is full")
         if self._world.plant.acts_before_recording:
             writes = tuple(write for write in writes if not isinstance(write, OpenAct))
@@ -112,6 +115,8 @@ class Life:
         return await self._world.host.tcp(host, port, timeout=timeout)
 
     async def run(self, argv: list[str], *, timeout: float, log: str) -> Ran:
+        # From here on it is under way: whatever stops the machine now, nobody can take it back.
+        self._world.ordered[argv[-1]] = self._world.clock.boot()
         await self._breathe()
         return await self._world.host.run(argv, timeout=timeout, log=log)
 
@@ -137,6 +142,8 @@ class World:
         self.host = FakeHost()
         self.store = SqliteStore(None, clock=self.clock, inline=True, token=lambda: "sim")
         self.store_is_broken = self.loses_answers = False
+        self.store_hangs = 0.0
+        """Seconds until a write that fails does."""
         self.flapping: set[str] = set()
         self.autonomy = Level.MODERATE
         count = self.chance.randint(2, 6)
@@ -164,8 +171,12 @@ class World:
         )
         self.host.programs["restart"] = self._restart
         self.restarts: list[tuple[float, str, str | None]] = []
+        self.ordered: dict[str, float] = {}
+        """When Argus ordered a service's last restart, by the boot clock."""
         self.readings = Counter[str]()
         """How often each service was asked since time last jumped."""
+        self.jumped = 0.0
+        """When that was: what had been decided by then is carried out, if Argus was not held up."""
         self.curable = dict.fromkeys(self.services, True)
         self.numbers = Counter[str]()
         self.ids = 0
@@ -267,8 +278,11 @@ class World:
         incident = open_acts[0].incident
         if any(other == incident for _, _, other in self.restarts):
             self.broken(f"{name} was restarted twice in one outage")
-        if self.readings[name] < FAILURES:
+        decided = open_acts[0].begun.boot
+        if decided >= self.jumped and self.readings[name] < FAILURES:
             self.broken(f"restarted on {self.readings[name]} readings since time jumped")
+        if (late := self.ordered[name] - decided) > LATEST:
+            self.broken(f"restarted {late:.0f} s after it was decided")
 
     def broken(self, what: str) -> None:
         """Noted and raised by the player: raised here it would be Argus that has to live with it."""
@@ -345,6 +359,7 @@ class World:
                 await asyncio.sleep(self.chance.choice([0.1, 5, 60, 600]))
                 await self.start()
             case "store":
+                self.store_hangs = self.chance.choice([0.0, 0.0, 0.3, 4.0])
                 self.store_is_broken = True
                 await asyncio.sleep(self.chance.choice([5, 60, 300]))
                 self.store_is_broken = False
@@ -386,6 +401,7 @@ class World:
             case "stall":
                 self.loop.stall(self.chance.choice([10, 120]))
         self.readings.clear()
+        self.jumped = self.clock.boot()
 
     async def settle(self) -> None:
         """Faults are over: within a bound everything is healthy, or a person was told."""
@@ -394,8 +410,10 @@ class World:
         await self._reload(self.settings.services)
         await asyncio.sleep(1500)
         assert self.watch is not None
-        if any(health.repair for health in self.watch.healths.values()):
-            await asyncio.sleep(100)  # the budget had room again only now
+        for _ in range(len(self.services) * 5):
+            if not any(health.repair for health in self.watch.healths.values()):
+                break
+            await asyncio.sleep(20)  # the budget had room again only now, and for each of them at another moment
         self.check()
         for name, port in self.services.items():
             health, answers = self.watch.healths[name], self.host.ports[port]

@@ -8,7 +8,6 @@ contract suite runs over the fake and the real ones.
 from __future__ import annotations
 
 import asyncio
-import selectors
 import signal
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -28,41 +27,9 @@ from argus.host.seam import Failure, HttpReply, HttpRequest, ProbeFailed, Ran
 from argus.host.worktrees import WorktreeFailed
 from argus.testing.containers import FakeContainer, FakeImage
 from argus.testing.engine import FakeBuild, FakeEngine
+from argus.testing.loop import SimulatedLoop, Stuck
 from argus.testing.mcp import FakeMcp, FakeSession
 from argus.testing.panes import FakePane, FakePanes
-
-
-class Stuck(Exception):
-    """Nothing is scheduled and nothing will ever happen: on a real machine this would be a hang."""
-
-
-class _VirtualSelector(selectors.DefaultSelector):
-    """Instead of waiting, moves the time to the moment that was waited for."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.now = 0.0
-
-    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        ready: list[tuple[selectors.SelectorKey, int]] = super().select(0)
-        if not ready:
-            if timeout is None:
-                raise Stuck
-            self.now += max(0.0, timeout)
-        return ready
-
-
-class SimulatedLoop(asyncio.SelectorEventLoop):
-    def __init__(self) -> None:
-        self._virtual = _VirtualSelector()
-        super().__init__(self._virtual)
-
-    def time(self) -> float:
-        return self._virtual.now
-
-    def stall(self, seconds: float) -> None:
-        """Time passes while nothing runs, as when the process is stopped."""
-        self._virtual.now += seconds
 
 
 class FakeClock:
@@ -259,8 +226,12 @@ class FakeLauncher:
     async def launch(self, launch: Launch, *, timeout: float) -> Running:
         run = self._runs.setdefault(launch.folder, _FakeRun())
         if run.agent is None:
-            self._check(launch)
             attempt = run.fenced + 1
+            try:
+                self._check(launch)
+            except LaunchFailed:
+                run.fenced = attempt
+                raise
             asyncio.get_running_loop().call_later(self.start_takes, self._arrive, run, launch, attempt)
             try:
                 async with asyncio.timeout(timeout):
