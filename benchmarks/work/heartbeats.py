@@ -4,6 +4,8 @@ First as fast as they go, by the CPU of the server. Then 5,000 a second for a mi
 answer, how many were lost, and whether afterwards every agent's last word is known. Beside a bare Starlette route that
 reads the same JSON and keeps nothing, and beside one that keeps a row for every ping, as healthchecks does. Argus
 checks the token, the model and who speaks, keeps what was said, and has it on disk within a second.
+
+Last, what a beat costs among 1,000 agents beside one among 100, in daemons of their own, as many beats a second.
 """
 
 from __future__ import annotations
@@ -28,6 +30,10 @@ _AGENTS = 1000
 _RATE = 5000
 _DESCRIPTORS = 4 * _AGENTS
 _BARE, _ROWS = "bare Starlette", "a row per ping"
+_FEWER = 10
+"""How many times fewer agents the smaller crowd has."""
+_MORE = 1.2
+"""How much dearer a beat may be in the larger one: noise, and more agents that are looked at now and then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,21 +51,28 @@ class _Server:
 
 def measure(plan: Plan) -> Iterable[Row]:
     agents = [f"team-load{number:04d}" for number in range(plan.size(_AGENTS, 20))]
-    argus = Argus(plan.folder / "argus")
-    argus.configure()
+    argus, small = Argus(plan.folder / "argus"), Argus(plan.folder / "small")
     with contextlib.ExitStack() as stack:
         stack.enter_context(_descriptors())
         bare = stack.enter_context(running("pings", "-"))
         rows = stack.enter_context(running("pings", str(plan.folder / "pings.db")))
-        stack.callback(argus.end)
-        argus.up()
-        port = urlsplit(argus.url).port or 0
+        for one in (argus, small):
+            one.configure()
+            stack.callback(one.end)
+            one.up()
         plain = {name: (program.pid, program.said) for name, program in ((_BARE, bare), (_ROWS, rows))}
         servers = {name: _Server(pid, at, _wires(at, agents)) for name, (pid, at) in plain.items()}
-        servers["argus"] = _Server(argus.pid, port, _wires(port, agents, argus))
+        servers["argus"] = _server(argus, agents)
         yield from _saturated(plan, servers)
         yield from _paced(plan, servers, argus, agents)
+        yield _growth(plan, _server(small, agents[::_FEWER]), servers["argus"])
         argus.down()
+        small.down()
+
+
+def _server(argus: Argus, agents: list[str]) -> _Server:
+    port = urlsplit(argus.url).port or 0
+    return _Server(argus.pid, port, _wires(port, agents, argus))
 
 
 @contextlib.contextmanager
@@ -142,6 +155,26 @@ def _paced(plan: Plan, servers: dict[str, _Server], argus: Argus, agents: list[s
         goal=Goal(0.0),
         note=f"{ours.sent:,} beats of {len(agents):,} agents in {ours.seconds:.1f} s, the slowest answered after "
         f"{max(ours.times) * 1000:.0f} ms{f'; {ours.refusal!r}' if ours.refusal else ''}",
+    )
+
+
+def _growth(plan: Plan, few: _Server, many: _Server) -> Row:
+    rate, seconds = plan.size(2000, 100), float(plan.size(10, 1))
+
+    def turn(server: _Server) -> Callable[[], float]:
+        def go(port: int, wires: list[Wire]) -> Beaten:
+            return beating.at_a_rate(port, wires, rate=rate, seconds=seconds)
+
+        return lambda: _cost(*server.beaten(go))
+
+    found = interleave({"few": turn(few), "many": turn(many)}, plan.rounds)
+    floor = f"{len(few.wires):,} agents"
+    return Row(
+        f"a heartbeat of {rate:,}/s, among {len(many.wires):,} agents",
+        "CPU ms",
+        found["many"],
+        floor=(floor, found["few"]),
+        goal=Goal(_MORE, of=floor),
     )
 
 

@@ -36,7 +36,7 @@ _OWN = "argus itself"
 
 def measure(plan: Plan) -> Iterable[Row]:
     every = [module for modules in _ALWAYS.values() for module in modules]
-    wanted = {**_ALWAYS, **_LATE, _OWN: ["argus.daemon"]}
+    wanted = {**_ALWAYS, **_LATE, _OWN: ["argus.assembly"]}
     turns = {}
     for name, modules in wanted.items():
         others = [module for module in every if module not in modules]
