@@ -43,7 +43,10 @@ export interface Agent {
   exit_status: number | null;
   reason: string;
   gate: string | null;
+  /** What it needs and is down: "service db", "environment shop". */
+  waits_for: string[];
   session: string;
+  incident: string | null;
 }
 
 export interface Handoff {
@@ -87,6 +90,7 @@ export interface Session {
   predicted_handoff: string | null;
   handoff: Handoff | null;
   last_activity: string;
+  waits_for: string[];
   needs_you: boolean;
 }
 
@@ -125,6 +129,8 @@ export interface Incident {
 }
 
 export interface Run {
+  /** With its folder where several on record are called so. */
+  name: string;
   project: string;
   folder: string;
   configFile: string | null;

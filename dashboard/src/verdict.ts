@@ -1,5 +1,5 @@
 // What a state comes to: is anything wrong, and who is waited for. Pure.
-import type { Agent, Service, Session, State, StopRequest } from "./model";
+import type { Agent, Run, Service, Session, State, StopRequest } from "./model";
 import { type Tone, many } from "./words";
 
 export const isUnwell = (one: Service): boolean => ["down", "unknown", "degraded"].includes(one.state) || one.flapping || one.failures > 0;
@@ -7,16 +7,61 @@ export const isUnwell = (one: Service): boolean => ["down", "unknown", "degraded
 export type Wrong =
   | { kind: "service"; one: Service }
   | { kind: "agent"; one: Agent }
-  | { kind: "other"; key: string; title: string; detail: string; link: string; tone: Tone };
+  | { kind: "other"; key: string; title: string; detail: string; link: string; tone: Tone; root?: string };
 
 const WORST: Record<string, number> = { down: 0, unknown: 1, degraded: 2 };
 
+/** What stands still because of something else: one root, one alert, and the rest under it. */
+export interface Consequence {
+  key: string;
+  name: string;
+  words: string;
+  link: string;
+}
+
+/** By the root, as `waits_for` calls it: "service db", "environment shop". */
+export type Consequences = Map<string, Consequence[]>;
+
+export function consequences(state: State): Consequences {
+  const open = new Map(state.incidents.filter((one) => !one.closed).map((one) => [one.id, one]));
+  const found = new Map<string, Map<string, Consequence>>();
+  const add = (root: string, one: Consequence) => {
+    const known = found.get(root) ?? new Map<string, Consequence>();
+    found.set(root, known.set(one.key, one));
+  };
+  /** What the incident that explains this one is about; empty when nothing does. */
+  const rootOf = (incident: string | null): string => {
+    const by = incident ? open.get(incident)?.data.explainedBy : null;
+    const root = typeof by === "string" ? open.get(by) : undefined;
+    if (!root) return "";
+    return root.kind === "container_failure" ? `environment ${root.subject.slice(0, root.subject.lastIndexOf("/"))}` : `service ${root.subject}`;
+  };
+  for (const one of state.services) {
+    const root = isUnwell(one) ? rootOf(one.incident) : "";
+    if (root) add(root, { key: `service ${one.name}`, name: one.name, words: one.state, link: `#/services/${encodeURIComponent(one.name)}` });
+  }
+  for (const one of state.agents) {
+    const words = one.state === "dead" ? "dead, and respawned when it is back" : one.state === "spawning" ? "starts when it is back" : "waits";
+    for (const root of one.waits_for) add(root, { key: `agent ${one.agent_id}`, name: one.agent_id, words, link: `#/agents/${encodeURIComponent(one.agent_id)}` });
+  }
+  for (const one of state.sessions)
+    for (const root of one.waits_for) add(root, { key: `session ${one.project}`, name: one.project, words: "waits", link: `#/sessions/${encodeURIComponent(one.project)}` });
+  // Under a root that is shown, or not at all: what cannot be found there stands by itself.
+  const shown = new Set([...state.services.filter(isUnwell).map((one) => `service ${one.name}`), ...state.environments.map((one) => `environment ${one.project}`)]);
+  return new Map([...found].filter(([root]) => shown.has(root)).map(([root, under]) => [root, [...under.values()]]));
+}
+
+const explained = (found: Consequences): Set<string> => new Set([...found.values()].flat().map((one) => one.key));
+
 export function wrong(state: State): Wrong[] {
-  const services = state.services.filter(isUnwell).sort((a, b) => (WORST[a.state] ?? 3) - (WORST[b.state] ?? 3));
-  const agents = state.agents.filter((one) => ["dead", "stale", "unknown"].includes(one.state));
+  const under = explained(consequences(state));
+  const services = state.services
+    .filter((one) => isUnwell(one) && !under.has(`service ${one.name}`))
+    .sort((a, b) => (WORST[a.state] ?? 3) - (WORST[b.state] ?? 3));
+  const agents = state.agents.filter((one) => ["dead", "stale", "unknown"].includes(one.state) && !under.has(`agent ${one.agent_id}`));
   const others: Wrong[] = [];
-  const other = (key: string, title: string, detail: string, link: string, tone: Tone) =>
-    others.push({ kind: "other", key, title, detail, link, tone });
+  const other = (key: string, title: string, detail: string, link: string, tone: Tone, root?: string) =>
+    others.push({ kind: "other", key, title, detail, link, tone, root });
   if (state.infrastructureEvent)
     other("event", "Infrastructure event", "Several services fail together; nothing is restarted until it has ended.", `#/incidents/${state.infrastructureEvent}`, "bad");
   if (state.argus.store !== "ok") other("store", "The record", state.argus.store, "#/settings", "bad");
@@ -26,7 +71,7 @@ export function wrong(state: State): Wrong[] {
   for (const one of state.environments) {
     const sick = Object.entries(one.guards).filter(([, guard]) => guard !== "well" && guard !== "left alone");
     if (one.state === "failed" || one.state === "interrupted" || sick.length)
-      other(one.runId, `Environment ${one.project}`, sick.length ? sick.map(([name, guard]) => `${name} ${guard}`).join(", ") : one.state, "#/environments", sick.length ? "warn" : "bad");
+      other(one.runId, `Environment ${one.name}`, sick.length ? sick.map(([name, guard]) => `${name} ${guard}`).join(", ") : one.state, "#/environments", sick.length ? "warn" : "bad", `environment ${one.project}`);
   }
   for (const one of state.sessions)
     if (one.state === "dead" || one.state === "stalled")
@@ -38,7 +83,26 @@ export type Need =
   | { kind: "stop"; one: StopRequest }
   | { kind: "session"; one: Session }
   | { kind: "agent"; one: Agent }
+  | { kind: "environment"; one: Run }
   | { kind: "service"; one: Service };
+
+export function keyOf(need: Need): string {
+  switch (need.kind) {
+    case "stop":
+      return `stop ${need.one.id}`;
+    case "session":
+      return `session ${need.one.project}`;
+    case "agent":
+      return `agent ${need.one.agent_id}`;
+    case "environment":
+      return `environment ${need.one.runId}`;
+    case "service":
+      return `service ${need.one.name}`;
+  }
+}
+
+/** Containers to which nothing happens by itself any more, with how that is called. */
+export const givenUp = (run: Run): [string, string][] => Object.entries(run.guards).filter(([, guard]) => guard === "failed" || guard === "exhausted");
 
 /** Gates that only a person opens. */
 const YOURS = ["autonomy", "budget", "already restarted in this outage", "no restart configured", "self-exclusion"];
@@ -47,17 +111,22 @@ export function needs(state: State): Need[] {
   // What keeps work from going on stands first: wishes to end can wait, and one agent can make many.
   return [
     ...state.sessions.filter((one) => one.needs_you).map((one): Need => ({ kind: "session", one })),
-    ...state.agents.filter((one) => one.state === "dead" && (one.gate || one.reason)).map((one): Need => ({ kind: "agent", one })),
+    ...state.agents.filter((one) => one.state === "dead" && (one.gate || one.reason) && !one.waits_for.length).map((one): Need => ({ kind: "agent", one })),
+    ...state.environments.filter((one) => one.state === "interrupted" || givenUp(one).length).map((one): Need => ({ kind: "environment", one })),
     ...state.services.filter((one) => one.state === "down" && (YOURS.includes(one.gate ?? "") || !one.restartable)).map((one): Need => ({ kind: "service", one })),
     ...state.stopRequests.map((one): Need => ({ kind: "stop", one })),
   ];
 }
 
 export function verdict(state: State): { words: string; tone: Tone } {
-  const down = state.services.filter((one) => one.state === "down").length;
+  const under = explained(consequences(state));
+  const falls = state.services.filter((one) => one.state === "down");
+  const down = falls.filter((one) => !under.has(`service ${one.name}`)).length;
+  const more = falls.length - down;
   const unknown = state.services.filter((one) => one.state === "unknown").length;
   if (state.infrastructureEvent) return { words: "Infrastructure event: nothing is restarted until it has ended", tone: "bad" };
-  if (down) return { words: `${down} of ${state.services.length} services ${down === 1 ? "is" : "are"} down`, tone: "bad" };
+  if (down)
+    return { words: `${down} of ${state.services.length} services ${down === 1 ? "is" : "are"} down${more ? `, and ${more} more because of ${down === 1 ? "it" : "them"}` : ""}`, tone: "bad" };
   if (state.argus.store !== "ok") return { words: "The record cannot be written: nothing is acted on", tone: "bad" };
   if (unknown) return { words: `${many(unknown, "service")} cannot be checked`, tone: "odd" };
   const troubles = wrong(state).filter((one) => one.kind === "service" || (one.kind === "other" && !one.key.startsWith("session "))).length;

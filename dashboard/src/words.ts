@@ -37,7 +37,7 @@ type Say = (data: Record<string, unknown>) => string;
 
 const SAID: Record<string, Say> = {
   service_down: (d) => `is down: ${text(d.detail) || text(d.cause)}`,
-  service_recovered: (d) => `is back after ${duration(Number(d.downSeconds))}${d.restarted ? ", restarted by Argus" : ""}`,
+  service_recovered: (d) => `is back after ${duration(Number(d.downSeconds))}${d.restarted && d.restartHelped !== false ? ", after a restart" : ""}`,
   service_escalated: (d) => `is handed to you: ${text(d.why)}`,
   service_unknown: (d) => `cannot be checked: ${text(d.detail)}`,
   service_flapping: (d) => `goes up and down: ${text(d.flips)} times`,
@@ -65,6 +65,16 @@ const SAID: Record<string, Say> = {
   session_state_changed: (d) => `${plain(text(d.from))} → ${plain(text(d.to))}${d.question ? `: ${text(d.question)}` : ""}`,
   session_answered: (d) => `${text(d.answer) === "allow" ? "allowed" : "denied"} by ${text(d.by)}${d.outcome === "answered" ? "" : `, ${text(d.outcome)}`}: ${text(d.question)}`,
   session_needs_you: (d) => `needs you: ${text(d.question) || plain(text(d.state))}`,
+  session_prompted: (d) => `${d.outcome === "typed" ? "was told" : `could not be told (${text(d.reason)})`}: ${text(d.text)}`,
+  agent_spawned: () => "was started",
+  agent_respawned: (d) => (d.previous ? `goes on with the task of ${text(d.previous)}` : text(d.message)),
+  respawn_held_back: (d) => `is not respawned yet (${text(d.gate)})`,
+  handoff_started: (d) => `begins to hand its work on: it is asked for a document, by ${text(d.by)}`,
+  handoff_done: (d) => `has handed its work on, and goes on with an empty context: ${text(d.path)}`,
+  dependency_lost: (d) => `needs ${text(d.dependency)}, and waits`,
+  dependency_back: () => "goes on",
+  restart_attempt: (d) => `${text(d.reason)}; restart ${text(d.attempt)}`,
+  restart_success: (d) => `is back after restart ${text(d.attempt)}`,
   context_band_changed: (d) => `context ${percent(Number(d.context_usage))}: ${plain(text(d.band))}`,
 };
 
@@ -108,7 +118,7 @@ export function toneOfEvent(one: Told): Tone {
   const outcome = text(one.data.outcome);
   if (one.type === "restart_finished") return outcome === "recovered" ? "ok" : "bad";
   if (one.type === "state_changed") return toneOf(text(one.data.to));
-  if (one.type === "infrastructure_event_ended") return "ok";
+  if (one.type === "infrastructure_event_ended" || one.type === "restart_success") return "ok";
   return BAD.test(one.type) ? "bad" : WARN.test(one.type) ? "warn" : GOOD.test(one.type) ? "ok" : "none";
 }
 

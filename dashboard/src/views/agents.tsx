@@ -6,7 +6,7 @@ import { confirm } from "../dialog";
 import type { Agent, Session, State } from "../model";
 import { Ago, Empty, Facts, Mark, Rows, Status, Trouble, useFetched, useNarrow } from "../parts";
 import { to } from "../route";
-import { needs } from "../verdict";
+import { keyOf, needs } from "../verdict";
 import { clock, many, percent, plain, tokens } from "../words";
 import { type World, number } from "../world";
 import { Asked, NeedCard, clipped } from "./overview";
@@ -119,7 +119,7 @@ function List({ state, stamp }: { state: State; stamp: unknown }) {
   const [words, search] = useState("");
   const narrow = useNarrow();
   const wanted = words.trim().toLowerCase();
-  const waiting = needs(state).filter((need) => need.kind !== "service");
+  const waiting = needs(state).filter((need) => need.kind !== "service" && need.kind !== "environment");
   const agents = state.agents
     .filter((one) => !wanted || `${one.agent_id} ${one.state} ${one.config_name} ${one.current_task} ${one.status}`.toLowerCase().includes(wanted))
     .sort((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state) || a.agent_id.localeCompare(b.agent_id));
@@ -135,7 +135,7 @@ function List({ state, stamp }: { state: State; stamp: unknown }) {
           <h2 id="waiting">Waiting for you</h2>
           <div class="grid">
             {waiting.slice(0, WAITING).map((need) => (
-              <NeedCard key={need.kind + ("id" in need.one ? need.one.id : "project" in need.one ? need.one.project : "agent_id" in need.one ? need.one.agent_id : "")} need={need} />
+              <NeedCard key={keyOf(need)} need={need} />
             ))}
           </div>
           {waiting.length > WAITING && <p class="soft">and {waiting.length - WAITING} more, when these are answered</p>}

@@ -4,7 +4,7 @@ import { confirm } from "../dialog";
 import type { Service, Session, State } from "../model";
 import { Ago, Empty, Mark, Status, useFetched } from "../parts";
 import { to } from "../route";
-import { type Need, type Wrong, needs, verdict, wrong } from "../verdict";
+import { type Consequence, type Need, type Wrong, consequences, givenUp, keyOf, needs, verdict, wrong } from "../verdict";
 import { clock, duration, isAct, many, percent, plain, sentence, subject, toneOfEvent } from "../words";
 import type { World } from "../world";
 import { type History, ServiceBars, historyOf } from "./history";
@@ -27,6 +27,30 @@ function ServiceTrouble({ one }: { one: Service }) {
     </a>
   );
 }
+
+const MOST_UNDER = 20;
+
+/** A root, and under it what stands still because of it. */
+function Root({ one, under }: { one: Wrong; under: Consequence[] }) {
+  if (!under.length) return <Trouble one={one} />;
+  return (
+    <div>
+      <Trouble one={one} />
+      <p class="because soft">
+        because of it:{" "}
+        {under.slice(0, MOST_UNDER).map((other, place) => (
+          <>
+            {place > 0 && ", "}
+            <a href={other.link}>{other.name}</a> {other.words}
+          </>
+        ))}
+        {under.length > MOST_UNDER && ` and ${under.length - MOST_UNDER} more`}
+      </p>
+    </div>
+  );
+}
+
+const rootOf = (one: Wrong): string => (one.kind === "service" ? `service ${one.one.name}` : one.kind === "other" ? (one.root ?? "") : "");
 
 function Trouble({ one }: { one: Wrong }) {
   if (one.kind === "service") return <ServiceTrouble one={one.one} />;
@@ -131,6 +155,19 @@ export function NeedCard({ need }: { need: Need }) {
         </article>
       );
     }
+    case "environment": {
+      const { one } = need;
+      return (
+        <article class="card need">
+          <p>
+            <Mark tone="bad" /> <a href={to("environments")}>{one.name}</a> · environment · <Ago at={one.since} />
+          </p>
+          <p class="said">
+            {clipped(givenUp(one).map(([name, guard]) => `${name} ${guard}`).join(", ") || "Argus ended in the middle, and what was begun is left", 600)}: Argus does no more about it. Set it up again, or clean it away.
+          </p>
+        </article>
+      );
+    }
     case "service": {
       const { one } = need;
       return (
@@ -185,6 +222,7 @@ function Glance({ state }: { state: State }) {
 export function Overview({ state, world }: { state: State; world: World }) {
   const { words, tone } = verdict(state);
   const troubles = wrong(state);
+  const under = consequences(state);
   const waiting = needs(state);
   const acts = world.timeline.filter(isAct).slice(0, SHOWN);
   const up = state.services.filter((one) => one.state === "up").length;
@@ -211,7 +249,7 @@ export function Overview({ state, world }: { state: State; world: World }) {
         {troubles.length === 0 && <Empty>Nothing. Everything that is watched answers as it should.</Empty>}
         <div class="stack">
           {troubles.slice(0, SHOWN).map((one) => (
-            <Trouble key={one.kind === "service" ? one.one.name : one.kind === "agent" ? one.one.agent_id : one.key} one={one} />
+            <Root key={one.kind === "service" ? one.one.name : one.kind === "agent" ? one.one.agent_id : one.key} one={one} under={under.get(rootOf(one)) ?? []} />
           ))}
         </div>
         {troubles.length > SHOWN && (
@@ -246,7 +284,7 @@ export function Overview({ state, world }: { state: State; world: World }) {
         {waiting.length === 0 && <Empty>Nothing waits for a person.</Empty>}
         <div class="grid">
           {waiting.slice(0, SHOWN).map((need) => (
-            <NeedCard key={need.kind + ("id" in need.one ? need.one.id : "project" in need.one ? need.one.project : "name" in need.one ? need.one.name : need.one.agent_id)} need={need} />
+            <NeedCard key={keyOf(need)} need={need} />
           ))}
         </div>
         {waiting.length > SHOWN && (
