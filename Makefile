@@ -9,7 +9,8 @@ VENV  := .venv
 PY    := $(VENV)/bin/python
 STAMP := $(VENV)/.stamp
 
-# Which Python makes .venv. Empty: the newest of python3.13, python3.12, python3.11, python3 that really runs.
+# Which Python makes .venv. Empty: the newest of python3.13, python3.12, python3.11, python3 that really runs, and of
+# several of that name one that was built to be fast.
 PYTHON ?=
 export PYTHON
 

@@ -4,41 +4,65 @@
 
 An Argus of its own, with a state folder of its own, and a copy of examples/shop: nothing of yours is touched, and
 nothing is left at the end. What is not here is left out, and said: the shop needs a Docker engine and a static busybox
-(Debian: apt-get install docker.io busybox-static), the agents tmux, Claude Code npm or itself.
+(Debian: apt-get install docker.io busybox-static), Claude Code npm or itself. The agents need tmux, which is installed
+as `make test` installs it: by root on Debian; else it is said how to get it.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
+from types import FrameType
 
-from test_tiers import CLAUDE, find, provide
+from test_tiers import CLAUDE, TMUX, find, provide
 from tour import scenes
 from tour.claude import Claude
 from tour.stage import ARGUS, Stage
+
+HELPER = "argusai/helper"
+"""The image that Argus makes for itself."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--fast", action="store_true", help="without the pauses for reading")
     told = parser.parse_args()
-    if not shutil.which("tmux"):
-        raise SystemExit("the agents of the tour live in tmux (Debian: apt-get install tmux)")
-    box, program = busybox(), claude()
+    if missing := provide(TMUX):
+        raise SystemExit(f"The agents of the tour live in tmux. {missing}.")
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, interrupt)
+    try:
+        tour(busybox(), claude(), fast=told.fast)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    print("\nThe shop is in examples/shop; docs/ says the rest, one page for each part.")
+
+
+def tour(box: Path | None, program: str | None, *, fast: bool) -> None:
     with tempfile.TemporaryDirectory(prefix="argus-demo-") as folder:
-        stage = Stage(Path(folder), fast=told.fast)
-        images = helpers()
+        stage = Stage(Path(folder), fast=fast)
+        # Of another tour that is under way on this engine: whichever ends last removes it.
+        images = set() if images_of("argus-demo-shop-*") else images_of(HELPER)
         if box is not None:
             (stage.shop / ".busybox").mkdir()
             shutil.copy(box, stage.shop / ".busybox" / "busybox")
         try:
             play(stage, shop=box is not None, program=program)
         finally:
+            # From here to the very end: whoever presses Ctrl-C again would leave things behind.
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                signal.signal(number, signal.SIG_IGN)
             end(stage, images)
-    print("\nThe shop is in examples/shop; docs/ says the rest, one page for each part.")
+
+
+def interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
 
 
 def play(stage: Stage, *, shop: bool, program: str | None) -> None:
@@ -61,14 +85,21 @@ def play(stage: Stage, *, shop: bool, program: str | None) -> None:
 
 
 def end(stage: Stage, images: set[str]) -> None:
-    stage.say("At the end nothing is left behind.")
-    if (stage.shop / ".busybox").exists():
-        subprocess.run([ARGUS, "env", "clean", "--force"], cwd=stage.shop, env=stage.env)
-        for image in ("argus-demo-db:1", "argus-demo-api:1", *(helpers() - images)):
-            subprocess.run(["docker", "rmi", "-f", image], capture_output=True)
+    # Nobody may be reading any more.
+    with contextlib.suppress(OSError):
+        stage.say("Tidying up: at the end nothing is left behind.")
+    has_shop = (stage.shop / ".busybox").exists()
+    if has_shop:
+        stage.tidy(ARGUS, "env", "clean", "--force")
     for agent in stage.agents():
-        stage.quietly("agents", "stop", agent, "--timeout", "2")
-    subprocess.run([ARGUS, "down"], cwd=stage.shop, env=stage.env, capture_output=True)
+        stage.tidy(ARGUS, "agents", "stop", agent, "--timeout", "2")
+    stage.tidy(ARGUS, "down")
+    # Last: an Argus that is still here may be making one.
+    for image in stage.images if has_shop else ():
+        stage.tidy("docker", "rmi", "-f", image)
+    for image in images_of(HELPER) - images if has_shop else ():
+        # Not by force: that would take its name away from another tour that uses it, and nobody would find it again.
+        stage.tidy("docker", "rmi", image)
     stage.end()
 
 
@@ -81,18 +112,17 @@ def claude() -> str | None:
     return found or find(CLAUDE)
 
 
-def helpers() -> set[str]:
-    """The images that Argus made for itself."""
+def images_of(name: str) -> set[str]:
     if not shutil.which("docker"):
         return set()
-    words = ["docker", "images", "--format", "{{.Repository}}:{{.Tag}}", "argusai/helper"]
+    words = ["docker", "images", "--format", "{{.Repository}}:{{.Tag}}", name]
     return set(subprocess.run(words, capture_output=True, text=True).stdout.split())
 
 
 def busybox() -> Path | None:
     """None: the shop cannot be played, and it is said why."""
-    if not shutil.which("docker") or subprocess.run(["docker", "version"], capture_output=True).returncode != 0:
-        print("Without the shop: no Docker engine answers `docker version` (Debian: apt-get install docker.io).")
+    if why := no_engine():
+        print(f"Without the shop: {why}.")
         return None
     for name in ("busybox-static", "busybox"):
         found = shutil.which(name)
@@ -100,6 +130,22 @@ def busybox() -> Path | None:
             return Path(found).resolve()
     print("Without the shop: a static busybox is missing (Debian: apt-get install busybox-static).")
     return None
+
+
+def no_engine() -> str:
+    """Why there is none, and what to do about it; empty when there is."""
+    if not shutil.which("docker"):
+        return "Docker is missing (Debian: apt-get install docker.io)"
+    try:
+        asked = subprocess.run(["docker", "version"], capture_output=True, text=True, timeout=20)
+    except subprocess.TimeoutExpired:
+        return "the Docker engine does not answer within 20 s"
+    said = asked.stderr.strip()
+    if asked.returncode == 0:
+        return ""
+    if "permission denied" in said:
+        return "you may not use Docker's socket (join the group docker and log in again: sudo usermod -aG docker $USER)"
+    return f"no Docker engine is running (systemctl start docker, or dockerd). It said: {said}"
 
 
 def is_static(program: Path) -> bool:

@@ -2,7 +2,7 @@
 
     python3 scripts/newcomer.py [--as root|user] [--cache FOLDER] [--mirror URL] [tier ...]
 
-Needs root on Debian, debootstrap, iproute2 and a few minutes; only the standard library. What is committed (HEAD) is
+Needs root on Debian, debootstrap and a few minutes; only the standard library. What is committed (HEAD) is
 cloned into a root file system of its own and run there in its own mount, process and IPC namespaces: whatever it
 starts or mounts ends with them. The network is the machine's, because packages come that way. Proxies and package
 indexes are taken from the environment, with the certificates they name. With a cache folder the empty system is kept
@@ -37,7 +37,13 @@ PASSED_ON = re.compile(
 )
 CERTIFICATES = ("PIP_CERT", "SSL_CERT_FILE")
 
-# Programs for the empty system: it has no ps, no curl and no setsid of a newcomer's own.
+# Programs for the empty system: it has no ps, no ip, no curl and no setsid of a newcomer's own.
+OFFLINE = """
+import fcntl, os, socket, struct, sys
+# SIOCSIFFLAGS, IFF_UP: even a machine without a network has its loopback.
+fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sH14x", b"lo", 1))
+os.execvp(sys.argv[1], sys.argv[1:])
+"""
 HEALTHZ = f"""
 import http.client
 asked = http.client.HTTPConnection("127.0.0.1", {PORT}, timeout=10)
@@ -79,8 +85,8 @@ class Result:
     seconds: float
 
 
-def steps(tiers: Iterable[str]) -> list[Step]:
-    """What a newcomer does, then what goes wrong for some, then the tests."""
+def steps(tiers: Iterable[str], *, may_install: bool) -> list[Step]:
+    """What a newcomer does, then what goes wrong for some, then the tests. Only root may install tmux for the tour."""
     python = "python3 -c '{}'".format
     clone = "git -c advice.detachedHead=false clone -q " + BUNDLE
     hard = "umask 077; export HOME=/sys ARGUS_HOME=/tmp/of-the-newcomer;"
@@ -91,6 +97,7 @@ def steps(tiers: Iterable[str]) -> list[Step]:
         Step("argus status", ".venv/bin/argus status", says=f"http://127.0.0.1:{PORT}"),
         Step("/healthz", python(HEALTHZ), says="200 "),
         Step("make up, again", "make up", says="up already"),
+        Step("make demo", "make demo", fails=not may_install, says="left behind" if may_install else "apt-get install"),
         Step("make down", "make down", says="down"),
         Step("make up, no network", "make up && make down", says="Argus is up (", online=False),
         Step("make up, port taken", python(PORT_TAKEN), fails=True, says=f"port {PORT} ", online=False),
@@ -179,8 +186,10 @@ def mount_all(root: Path) -> None:
         (root / place).mkdir(exist_ok=True)
         subprocess.run(["mount", "-t", kind, "-o", options, kind, root / place], check=True)
 
+    subprocess.run(["mount", "--bind", root, root], check=True)
     mount("proc", "proc", "nosuid,nodev,noexec")
-    mount("sysfs", "sys", "ro,nosuid,nodev,noexec")
+    # With the control groups in it, which a Docker engine needs.
+    subprocess.run(["mount", "--rbind", "/sys", root / "sys"], check=True)
     mount("tmpfs", "dev", "mode=755")
     mount("devpts", "dev/pts", "newinstance,ptmxmode=666")
     mount("tmpfs", "dev/shm", "mode=1777")
@@ -204,12 +213,23 @@ def mount_all(root: Path) -> None:
         (root / "dev" / name).symlink_to(target)
 
 
-def command_for(step: Step, root: Path, user: str, environment: Mapping[str, str]) -> list[str]:
+def move_in(root: Path) -> None:
+    """The root of these namespaces, and not only of a program in them: whoever enters them, or makes some of their own,
+    as a Docker engine does, would else find this machine's."""
+    old = root / ".outside"
+    old.mkdir(exist_ok=True)
+    subprocess.run(["pivot_root", root, old], check=True)
+    os.chdir("/")
+    subprocess.run(["umount", "--lazy", "/.outside"], check=True)
+    Path("/.outside").rmdir()
+
+
+def command_for(step: Step, user: str, environment: Mapping[str, str]) -> list[str]:
     home = "/root" if user == "root" else f"/home/{user}"
     path = SYSTEM_PATH if user == "root" else "/usr/local/bin:/usr/bin:/bin"
     own = {"HOME": home, "USER": user, "PATH": path, "TERM": "dumb", **environment}
-    outside = [] if step.online else ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
-    enter = ["chroot", f"--userspec={user}:{user}", f"--groups={user}", str(root), "/usr/bin/env", "-i"]
+    outside = [] if step.online else ["unshare", "--net", "python3", "-c", OFFLINE]
+    enter = ["chroot", f"--userspec={user}:{user}", f"--groups={user}", "/", "/usr/bin/env", "-i"]
     settings = [f"{name}={value}" for name, value in own.items()]
     return [*outside, *enter, *settings, "/bin/sh", "-c", f"cd '{home}/{step.folder}' || exit 99\n{step.script}"]
 
@@ -238,12 +258,14 @@ def run(command: list[str]) -> tuple[int, str]:
 
 def inside(root: Path, user: str, tiers: list[str]) -> int:
     mount_all(root)
+    move_in(root)
+    os.environ["PATH"] = SYSTEM_PATH
     environment = passed_on(os.environ)
     results: list[Result] = []
-    for step in steps(tiers):
+    for step in steps(tiers, may_install=user == "root"):
         print(f"\n== {step.name}", flush=True)
         started = time.monotonic()
-        wrong = judge(step, *run(command_for(step, root, user, environment)))
+        wrong = judge(step, *run(command_for(step, user, environment)))
         results.append(Result(step, wrong is None, time.monotonic() - started))
         if wrong:
             print(f"!! {step.name}: {wrong}", flush=True)
@@ -268,7 +290,7 @@ def lacking() -> str | None:
     """None, or why this machine cannot play the newcomer."""
     if os.geteuid() != 0:
         return "This makes a root file system and enters it: it needs root."
-    wanted = {"debootstrap": "debootstrap", "unshare": "util-linux", "ip": "iproute2", "tar": "tar", "git": "git"}
+    wanted = {"debootstrap": "debootstrap", "unshare": "util-linux", "tar": "tar", "git": "git"}
     missing = [package for program, package in wanted.items() if not shutil.which(program)]
     if missing:
         return f"Missing here: apt-get install {' '.join(missing)}"

@@ -18,8 +18,9 @@ HEAD = """# Configuration: argus.yaml
 Generated from the models by `scripts/reference.py`; do not edit. `argus schema argus` prints the JSON Schema;
 `argus check` reads a file without starting anything and names every error with its path and line.
 
-`./argus.yaml`, else `$XDG_CONFIG_HOME/argus/argus.yaml`; `--config FILE` and `ARGUS_CONFIG` name another. Everything
-has a default: an empty file, or none, is a working Argus. Durations are text with a unit: `500ms`, `30s`, `1h30m`.
+`./argus.yaml`, else `$XDG_CONFIG_HOME/argus/argus.yaml`; `--config FILE` and `ARGUS_CONFIG` name another;
+[installing.md](installing.md#variables) has `ARGUS_HOME` and the other variables. Everything has a default: an empty
+file, or none, is a working Argus. Durations are text with a unit: `500ms`, `30s`, `1h30m`.
 """
 
 

@@ -50,7 +50,7 @@ class Need:
     partly: bool = False  # only some tests need it: without it these skip themselves, and the others run
     places: tuple[str, ...] = ()  # where to look besides PATH; patterns such as "/usr/lib/postgresql/*/bin"
     npm: str = ""  # the version of the package of npm: only this one will do, whatever else is on the PATH
-    file: str = ""  # what npm brings is no program but this file of the package
+    file: str = ""  # it is no program: this file of the package of npm, or one that a pattern names
 
     @property
     def folder(self) -> Path:
@@ -87,17 +87,25 @@ BUSYBOX = Need(program="busybox", package="busybox-static", partly=True)
 AXE = Need(program="axe-core", package="axe-core", npm=locked("axe-core"), file="axe.min.js", partly=True)
 DEBOOTSTRAP = Need(program="debootstrap", package="debootstrap", partly=True)
 ZSH = Need(program="zsh", package="zsh", partly=True)
+# The Docker engine asks it which processes a container has.
+PS = Need(program="ps", package="procps", partly=True)
 FISH = Need(program="fish", package="fish", partly=True)
+IP = Need(program="ip", package="iproute2", partly=True)
+# The browser's driver is a program of Node's own that wants it.
+ATOMIC = Need(program="libatomic", package="libatomic1", file="/usr/lib/*/libatomic.so.1", partly=True)
 
 TIERS = (
     Tier("unit", "tests/unit", workers=2),
-    Tier("contract", "tests/contract", workers=2, needs=(POSTGRES, TMUX, DOCKER, BUSYBOX)),
-    Tier("integration", "tests/integration", workers=2, needs=(POSTGRES, TMUX, CLAUDE)),
+    Tier("contract", "tests/contract", workers=3, needs=(POSTGRES, TMUX, DOCKER, BUSYBOX, PS, IP)),
+    Tier("integration", "tests/integration", workers=3, needs=(POSTGRES, TMUX, IP, CLAUDE)),
     Tier(
         "acceptance",
         "tests/acceptance",
-        workers=3,  # on two cores: most of them wait, for a deadline or a program that starts
-        needs=(POSTGRES, FAKETIME, CHROMIUM, AXE, TMUX, CLAUDE, CODEX, DOCKER, BUSYBOX, DEBOOTSTRAP, ZSH, FISH),
+        workers=4,  # on two cores: most of them wait, for a deadline or a program that starts
+        needs=(
+            *(POSTGRES, FAKETIME, CHROMIUM, ATOMIC, AXE, TMUX, CLAUDE, CODEX),
+            *(DOCKER, BUSYBOX, PS, IP, DEBOOTSTRAP, ZSH, FISH),
+        ),
     ),
     Tier("simulation", "tests/simulation", workers=2),
 )
@@ -129,6 +137,8 @@ def find(need: Need) -> str | None:
     if need.npm:
         brought = need.within(need.folder)
         return str(brought) if brought.is_file() and (need.file or os.access(brought, os.X_OK)) else None
+    if need.file:
+        return next(iter(glob.glob(need.file)), None)
     places = [os.environ.get("PATH", os.defpath), "/usr/local/sbin", "/usr/sbin", "/sbin"]
     places += [place for pattern in need.places for place in sorted(glob.glob(pattern), reverse=True)]
     return shutil.which(need.program, path=os.pathsep.join(places))
@@ -343,7 +353,7 @@ def run_tier(tier: Tier, scratch: Path, strict: bool) -> Outcome:
     environment["PATH"] = os.pathsep.join(dict.fromkeys([environment.get("PATH", os.defpath), *places]))
     command = [sys.executable, "-m", "pytest", "-q", f"--junit-xml={report}", tier.path]
     if tier.workers:
-        # The tests of a file share what they need: to start it takes longer than most of them.
+        # The tests of a file may share what takes longer to start than most of them: see tests/sharing.py.
         command += ["-n", str(tier.workers), "--dist", "loadfile"]
 
     print(f"\n== {tier.name}", flush=True)
@@ -431,6 +441,9 @@ def main() -> int:
     tiers = [t for t in TIERS if (not wanted or t.name in wanted) and (ROOT / t.path).is_dir()]
     strict = os.environ.get("CI", "").lower() in ("true", "1")
 
+    # The tests start Argus a thousand times. Without bytecode on disk each start compiles all of its sources anew,
+    # which takes half as long as the rest of it; and pytest rewrites every test in every worker.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGHUP, stop)
     scratch = Path(tempfile.mkdtemp(prefix="argus-"))

@@ -32,6 +32,9 @@ class Claude:
             "ANTHROPIC_API_KEY": _KEY,
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "DISABLE_AUTOUPDATER": "1",
+            # Else it leaves folders in /tmp.
+            "CLAUDE_CODE_TMPDIR": stage.sockets,
+            "XDG_RUNTIME_DIR": stage.sockets,
         }
         pairs = [f"{name}={text}" for name, text in said.items()]
         stage.tmux(

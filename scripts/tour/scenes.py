@@ -27,8 +27,7 @@ def opening(stage: Stage, *, shop: bool, claude: bool) -> None:
     stage.start_services()
     stage.argus("up", "--detach")
     stage.until(lambda: json.loads(stage.quietly("status", "--json"))["well"], "all is well")
-    link = json.loads(stage.quietly("open", "--json"))["url"]
-    stage.say("The same on the page, as it happens:", link)
+    stage.say("The page shows the same, as it happens.", "Open the link behind `Log in` in a browser, if you like.")
 
 
 def a_taken_port(stage: Stage) -> None:
@@ -47,8 +46,8 @@ def a_killed_database(stage: Stage) -> None:
     )
 
     def kill() -> None:
-        stage.breaks("docker kill shop-db")
-        stage.docker("kill", "shop-db")
+        stage.breaks(f"docker kill {stage.name}-db", "the database")
+        stage.docker("kill", f"{stage.name}-db")
 
     stage.argus_meanwhile(("env", "run"), "the database runs one server", kill)
     stage.say("What the payment service, which is only played, was asked.")
@@ -70,7 +69,7 @@ def a_killed_agent(stage: Stage, id: str) -> str:
     )
     agents = json.loads(stage.quietly("agents", "list", "--json"))["agents"]
     pid = next(one["pid"] for one in agents if one["agent_id"] == id)
-    stage.breaks(f"kill -9 {pid}")
+    stage.breaks(f"kill -9 {pid}", "the agent")
     os.kill(pid, 9)
     told = stage.event("agent_respawned")["data"]
     stage.show(str(told["message"]))
@@ -80,14 +79,14 @@ def a_killed_agent(stage: Stage, id: str) -> str:
 
 def a_killed_service(stage: Stage, id: str, claude: Claude | None) -> None:
     stage.say(
-        "The payments are killed. The search, the shop and the agents need them.",
+        "The payments are killed. Everything else here needs them.",
         "One alert for the root. Who needs it is told once, and told when it is back.",
     )
-    stage.breaks("kill -9 payments")
+    stage.breaks(f"kill -9 {stage.pid('payments')}", "the payments")
     stage.kill_service("payments")
     told = stage.event("service_recovered")["data"]
-    stage.until(lambda: "is back" in _screen(stage, id), "the agent was told")
-    stage.show("\n".join(line for line in _screen(stage, id).splitlines() if "[argus]" in line and "told" in line))
+    heard = stage.until(lambda: (found := _heard(stage, id)) and "is back" in found[-1] and found, "the agent was told")
+    stage.show("\n".join(heard))
     if claude is not None:
         stage.until(lambda: any("is back" in text for text in claude.model.prompts), "Claude Code was told")
     stage.argus("explain", str(told["incident"]))
@@ -112,6 +111,10 @@ def what_is_left(stage: Stage) -> None:
     stage.say("What happened today, and how everything stands.")
     stage.argus("incidents")
     stage.argus("status")
+
+
+def _heard(stage: Stage, session: str) -> list[str]:
+    return [line for line in _screen(stage, session).splitlines() if line.startswith("I was told: ")]
 
 
 def _screen(stage: Stage, session: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import secrets
+import shlex
 import shutil
 import signal
 import socket
@@ -20,6 +22,8 @@ ROOT = Path(__file__).resolve().parents[2]
 ARGUS = ROOT / ".venv" / "bin" / "argus"
 _HERE = Path(__file__).resolve().parent
 _PATIENCE = 90.0
+_GRACE = 5.0
+"""Seconds for what was told to end."""
 T = TypeVar("T")
 
 
@@ -29,12 +33,20 @@ class Stage:
         self.shop = folder / "shop"
         self.pause = 0.0 if fast else 2.0
         # A socket's path must be short, and folders for temporary files may be deep.
-        self._sockets = tempfile.TemporaryDirectory(prefix="argus-demo-", dir="/tmp")
+        self._short = tempfile.TemporaryDirectory(prefix="argus-demo-", dir="/tmp")
         own = {"ARGUS_HOME": str(folder / "argus"), "NO_COLOR": "1", "COLUMNS": "110"}
-        own["TMUX_TMPDIR"] = self._sockets.name
+        self.sockets = own["TMUX_TMPDIR"] = self._short.name
         inherited = {name: text for name, text in os.environ.items() if not name.startswith(("ARGUS_", "TMUX"))}
         self.env = {**inherited, **own}
         shutil.copytree(ROOT / "examples" / "shop", self.shop)
+        # Under names of its own: you may have brought the shop up yourself, or play the tour twice at once.
+        self.name = f"shop-{secrets.token_hex(2)}"
+        file = self.shop / "e2e.yaml"
+        said = file.read_text(encoding="utf-8")
+        for theirs, ours in (("shop-", "{}-"), ("name: shop,", "name: {},"), ("argus-demo-", "argus-demo-{}-")):
+            said = said.replace(theirs, ours.format(self.name))
+        file.write_text(said, encoding="utf-8")
+        self.images = [f"argus-demo-{self.name}-{part}:1" for part in ("db", "api")]
         self.ports = {name: free_port() for name in ("payments", "search")}
 
     # Saying.
@@ -45,8 +57,8 @@ class Stage:
             print(f"   {line}", flush=True)
         time.sleep(self.pause)
 
-    def breaks(self, what: str) -> None:
-        print(f"$ {what}        # broken on purpose", flush=True)
+    def breaks(self, command: str, what: str) -> None:
+        print(f"$ {command}        # {what}, broken on purpose", flush=True)
 
     def show(self, text: str) -> None:
         for line in text.strip().splitlines():
@@ -91,12 +103,34 @@ class Stage:
             subprocess.run([sys.executable, _HERE / "server.py", str(port), self._pid_file(name)], check=True)
 
     def kill_service(self, name: str) -> None:
-        os.kill(int(self._pid_file(name).read_text()), signal.SIGKILL)
+        os.kill(self.pid(name), signal.SIGKILL)
+
+    def pid(self, name: str) -> int:
+        return int(self._pid_file(name).read_text())
 
     def end(self) -> None:
         self.tmux("kill-server")
-        self._sockets.cleanup()
         self.kill_services()
+        # Claude Code writes files while it ends: whoever removes its folder meanwhile finds it full again.
+        end = time.monotonic() + _GRACE
+        while (left := self._left()) and time.monotonic() < end:
+            time.sleep(0.05)
+        for pid in left:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        while self._left() and time.monotonic() < end + _GRACE:
+            time.sleep(0.05)
+        self._short.cleanup()
+
+    def _left(self) -> list[int]:
+        """Whatever was started on this stage, by whomever: its environment says so, where the machine shows it."""
+        mark = f"TMUX_TMPDIR={self.sockets}".encode()
+        found = []
+        for place in Path("/proc").glob("[0-9]*/environ"):
+            with contextlib.suppress(OSError):  # it is gone, or somebody else's
+                if mark in place.read_bytes().split(b"\0"):
+                    found.append(int(place.parent.name))
+        return found
 
     def kill_services(self) -> None:
         for name in self.ports:
@@ -110,16 +144,28 @@ class Stage:
 
     def argus(self, *words: str, expect: int = 0) -> None:
         """In the shop's folder, with what it prints shown."""
-        print(f"$ argus {' '.join(words)}", flush=True)
+        print(f"$ argus {shlex.join(words)}", flush=True)
         done = subprocess.run([ARGUS, *words], cwd=self.shop, env=self.env)
         if done.returncode != expect:
             raise SystemExit(f"argus {' '.join(words)} ended with {done.returncode}, not with {expect}")
 
     def quietly(self, *words: str, **env: str) -> str:
-        done = subprocess.run([ARGUS, *words], cwd=self.shop, env={**self.env, **env}, capture_output=True, text=True)
+        # In a session of its own: whoever interrupts the tour does not interrupt how it ends.
+        done = subprocess.run(
+            [ARGUS, *words],
+            cwd=self.shop,
+            env={**self.env, **env},
+            capture_output=True,
+            text=True,
+            start_new_session=True,
+        )
         if done.returncode != 0:
             raise SystemExit(f"argus {' '.join(words)}: {done.stderr.strip() or done.stdout.strip()}")
         return done.stdout
+
+    def tidy(self, *words: str | Path) -> None:
+        """In a session of its own: a Ctrl-C does not reach it."""
+        subprocess.run(words, cwd=self.shop, env=self.env, capture_output=True, start_new_session=True)
 
     def works(self, *words: str) -> bool:
         done = subprocess.run([ARGUS, *words], cwd=self.shop, env=self.env, capture_output=True)
@@ -127,7 +173,7 @@ class Stage:
 
     def argus_meanwhile(self, words: tuple[str, ...], seen: str, then: Callable[[], None]) -> None:
         """Something is broken as soon as its output says this."""
-        print(f"$ argus {' '.join(words)}", flush=True)
+        print(f"$ argus {shlex.join(words)}", flush=True)
         out, err = subprocess.PIPE, subprocess.STDOUT
         with subprocess.Popen(
             [ARGUS, *words], cwd=self.shop, env=self.env, text=True, stdout=out, stderr=err
