@@ -38,7 +38,8 @@ _INIT = "import os,signal\nsignal.signal(17, lambda *_: None)\nprint(flush=True)
 def missing() -> str:
     """Why there can be no engine here; empty when there can."""
     path = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/local/sbin", "/usr/sbin", "/sbin"])
-    for program, package in (("dockerd", "docker.io"), ("busybox", "busybox-static"), ("nsenter", "util-linux")):
+    wanted = {"dockerd": "docker.io", "busybox": "busybox-static", "nsenter": "util-linux", "ip": "iproute2"}
+    for program, package in wanted.items():
         if shutil.which(program, path=path) is None:
             return f"{program} is missing (Debian: apt-get install {package})"
     busybox = Path(shutil.which("busybox", path=path) or "")
@@ -306,7 +307,7 @@ class Engine:
         finally:
             connection.close()
 
-    def _import(self, name: str = IMAGE, *command: str, volume: str = "") -> None:
+    def _import(self, name: str = IMAGE, *command: str, volume: str = "", health: str = "") -> None:
         """An image from this machine's own busybox: no registry is needed."""
         busybox = shutil.which("busybox", path=self._environ["PATH"])
         assert busybox is not None
@@ -320,12 +321,13 @@ class Engine:
         repository, _, tag = name.partition(":")
         changes = ["ENV PATH=/bin", *([f"CMD {json.dumps(command)}"] if command else [])]
         changes += [f"VOLUME {volume}"] if volume else []
+        changes += [f"HEALTHCHECK --interval=1s --retries=1 CMD {health}"] if health else []
         query = urlencode({"fromSrc": "-", "repo": repository, "tag": tag, "changes": changes}, doseq=True)
         self._said("POST", f"/images/create?{query}", packed.getvalue())
 
-    def image(self, name: str, *command: str, volume: str = "") -> str:
-        """The same with a command of its own, and a place for which it asks for a volume."""
-        self._import(name, *command, volume=volume)
+    def image(self, name: str, *command: str, volume: str = "", health: str = "") -> str:
+        """The same with a command of its own, a place for which it asks for a volume, and a health check."""
+        self._import(name, *command, volume=volume, health=health)
         return name
 
     def create(self, name: str, *command: str, host: dict[str, Any] | None = None, **more: Any) -> str:

@@ -1,4 +1,4 @@
-"""`make screenshots`: pictures of every view, of a real Argus with real things, into docs/images."""
+"""`make screenshots`: every view and the terminal, of a real Argus with real things, into docs/images."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Page
 
 from tests.acceptance.page_world import House, browser_in, opened
 from tests.docker_engine import Engine
+from tests.terminal_picture import pictured, shown
 
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
 SERVICES = ("api", "auth", "billing", "catalogue", "images", "mail", "payments", "queue", "search", "web")
@@ -119,24 +120,26 @@ def _small(page: Page, picture: bytes) -> bytes:
     )
 
 
-def _taken(page: Page, painter: Page, name: str, look: str) -> None:
-    file = IMAGES / f"page-{name}-{look}.png"
-    file.write_bytes(_small(painter, page.screenshot(animations="disabled")))
+def _keep(painter: Page, name: str, picture: bytes) -> None:
+    file = IMAGES / f"{name}.png"
+    file.write_bytes(_small(painter, picture))
     print(f"{file.name} {file.stat().st_size // 1024} kB")
 
 
 def take(browser: Browser, house: House, only: list[str]) -> None:
     painter = browser.new_page()
-    for look, context in LOOKS.items():
+    if not only or "terminal" in only:
+        screen = shown(house, "status", "--watch", until="q quits")
+        _keep(painter, "terminal", pictured(painter, "argus status --watch", screen))
+    wanted = {name: place for name, place in views(house).items() if not only or name in only}
+    for look, context in LOOKS.items() if wanted else ():
         page = opened(browser, house, **context)
-        for name, place in views(house).items():
-            if only and name not in only:
-                continue
+        for name, place in wanted.items():
             page.goto(f"{house.url}/#{place}")
             page.locator("main h1").first.wait_for()
             page.wait_for_load_state("load")
             page.wait_for_timeout(900)
-            _taken(page, painter, name, look)
+            _keep(painter, f"page-{name}-{look}", page.screenshot(animations="disabled"))
         page.context.close()
 
 

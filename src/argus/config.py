@@ -7,7 +7,7 @@ import difflib
 import functools
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from pathlib import Path
 from typing import Any, Literal
 
@@ -135,10 +135,11 @@ def read(text: str, file: str, *, port: int | None = None) -> Config:
     problems = list(document.problems)
     try:
         config = Config.model_validate(document.value)
-        problems += _meaning(config, document, config.server.port if port is None else port)
+        problems += _itself(config, document, config.server.port if port is None else port)
     except ValidationError as invalid:
         config = Config()
         problems += _problems(invalid, document)
+    problems += _naming(document, {problem.path for problem in problems})
     if problems:
         raise yaml_lines.error(sorted(problems, key=lambda problem: problem.line or 0), file)
     return config
@@ -198,68 +199,100 @@ def _place(location: tuple[int | str, ...], value: Any, *, missing: bool) -> tup
 def _message(one: ErrorDetails, path: tuple[str | int, ...]) -> str:
     match one["type"]:
         case "extra_forbidden":
-            known = sorted(_known_keys())
-            close = difflib.get_close_matches(str(path[-1]), known, n=1, cutoff=0.7) if path else []
+            known, key = sorted(_known_keys()), str(path[-1]) if path else ""
+            if key in known:  # elsewhere in the file it would be good
+                return "unknown key here; argus schema argus says where it may stand"
+            close = difflib.get_close_matches(key, known, n=1, cutoff=0.7)
             return "unknown key" + (f'; did you mean "{close[0]}"?' if close else "; argus schema argus lists them")
-        case "missing":
-            return "is required"
         case "union_tag_not_found":
             return "type is required: http, tcp, process, docker or command"
         case "union_tag_invalid":
             return f'type "{one["ctx"]["tag"]}" is not known; known are {one["ctx"]["expected_tags"]}'
-        case "value_error":
-            return str(one["msg"]).removeprefix("Value error, ")
-    text = str(one["msg"])
-    return text[0].lower() + text[1:]
+    return yaml_lines.in_words(one["type"], str(one["msg"]), one.get("ctx", {}))
 
 
-def _meaning(config: Config, document: Document, own_port: int) -> list[Problem]:
-    """What no single value can show: names that stand twice, dependencies that lead nowhere or in a circle."""
+def _itself(config: Config, document: Document, own_port: int) -> list[Problem]:
+    """Argus is nothing that Argus may look at or act on."""
     problems: list[Problem] = []
-    places: dict[str, int] = {}
     itself = oneself.find()
-
-    def problem(place: int, key: str, message: str) -> None:
-        path = ("health", "services", place, key)
-        problems.append(Problem(path, document.line(path), message))
-
     for place, service in enumerate(config.health.services):
-        if service.name in places:
-            first = document.line(("health", "services", places[service.name], "name"))
-            problem(place, "name", f'"{service.name}" stands twice, first in line {first}')
-        places.setdefault(service.name, place)
         if (service.port_number == own_port and is_this_machine(service.host_name)) or _names(service, itself):
-            problem(place, "name", f'"{service.name}" is Argus itself, which never watches or restarts itself')
-    names = {service.name: service.depends_on for service in config.health.services}
-    for place, service in enumerate(config.health.services):
-        for other in service.depends_on:
-            if other not in names:
-                close = difflib.get_close_matches(other, list(names), n=1)
-                hint = f'; did you mean "{close[0]}"?' if close else ""
-                problem(place, "dependsOn", f'"{service.name}" depends on "{other}", which does not exist{hint}')
-    for path, depends_on in _dependants(config):
-        missing = [one for one in map(thing, depends_on) if one.kind is Kind.SERVICE and one.name not in names]
-        for one in missing:
-            close = difflib.get_close_matches(one.name, list(names), n=1)
-            hint = f'; did you mean "{close[0]}"?' if close else ""
-            message = f'it depends on "{one.name}", which is no service of health.services{hint}'
+            path = (*_SERVICES, place, "name")
+            message = f'"{service.name}" is Argus itself, which never watches or restarts itself'
             problems.append(Problem(path, document.line(path), message))
-    circle = _circle(names)
-    if circle:
-        line = document.line(("health", "services", places[circle[1]], "dependsOn"))
-        text = " -> ".join(circle)
-        problem(places[circle[0]], "dependsOn", f"the dependencies form a circle: {text} (see also line {line})")
     return problems
 
 
-def _dependants(config: Config) -> Iterator[tuple[yaml_lines.Path, tuple[str, ...]]]:
+def _naming(document: Document, wrong: Set[yaml_lines.Path]) -> list[Problem]:
+    """What no single value can show: names that stand twice, dependencies that lead nowhere or in a circle. Read from
+    the file as it is written, so that they are named beside whatever else is `wrong` with it."""
+    problems: list[Problem] = []
+    places: dict[str, int] = {}
+    depends_on: dict[str, tuple[str, ...]] = {}
+
+    def problem(path: yaml_lines.Path, message: str) -> None:
+        problems.append(Problem(path, document.line(path), message))
+
+    services = [(place, one) for place, one in _entries(document.value, *_SERVICES) if isinstance(one.get("name"), str)]
+    for place, service in services:
+        name = service["name"]
+        if name in places:
+            first = document.line((*_SERVICES, places[name], "name"))
+            problem((*_SERVICES, place, "name"), f'"{name}" stands twice, first in line {first}')
+        places.setdefault(name, place)
+        depends_on[name] = _written(service, (*_SERVICES, place), wrong)
+    for place, service in services:
+        for other in _written(service, (*_SERVICES, place), wrong):
+            if other not in places:
+                message = f'"{service["name"]}" depends on "{other}", which does not exist{_meant(other, places)}'
+                problem((*_SERVICES, place, "dependsOn"), message)
+    for path, dependant in _dependants(document.value):
+        for other in _named_services(_written(dependant, path, wrong)):
+            if other not in places:
+                message = f'it depends on "{other}", which is no service of health.services{_meant(other, places)}'
+                problem((*path, "dependsOn"), message)
+    circle = _circle(depends_on)
+    if circle:
+        line = document.line((*_SERVICES, places[circle[1]], "dependsOn"))
+        text = f"the dependencies form a circle: {' -> '.join(circle)} (see also line {line})"
+        problem((*_SERVICES, places[circle[0]], "dependsOn"), text)
+    return problems
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f'; did you mean "{close[0]}"?' if close else ""
+
+
+def _dependants(value: Any) -> Iterator[tuple[yaml_lines.Path, dict[str, Any]]]:
     """Of the other parts, with their places."""
-    for name, agent in config.agents.configs.items():
-        yield ("agents", "configs", name, "dependsOn"), agent.depends_on
-    for name, project in config.sessions.projects.items():
-        yield ("sessions", "projects", name, "dependsOn"), project.depends_on
-    for place, environment in enumerate(config.environments):
-        yield ("environments", place, "dependsOn"), environment.depends_on
+    for section in (("agents", "configs"), ("sessions", "projects"), ("environments",)):
+        for key, one in _entries(value, *section):
+            yield (*section, key), one
+
+
+def _named_services(written: Iterable[str]) -> Iterator[str]:
+    for one in written:
+        with contextlib.suppress(ValueError):  # not reached: it stands in something that is wrong as a whole
+            named = thing(one)
+            if named.kind is Kind.SERVICE:
+                yield named.name
+
+
+def _entries(value: Any, *path: str) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """The mappings of a list or of a mapping, with what they stand under there."""
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    several = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return ((key, one) for key, one in several if isinstance(one, dict))
+
+
+def _written(one: dict[str, Any], path: yaml_lines.Path, wrong: Set[yaml_lines.Path]) -> tuple[str, ...]:
+    """What it depends on, as far as it can be read: of what is wrong by itself it was said."""
+    path, several = (*path, "dependsOn"), one.get("dependsOn")
+    if path in wrong or not isinstance(several, list):
+        return ()
+    return tuple(name for place, name in enumerate(several) if isinstance(name, str) and (*path, place) not in wrong)
 
 
 def _names(service: Service, itself: Oneself) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 
 from argus.agents.crew import Crew
@@ -22,10 +22,10 @@ from argus.graph.keeper import Graph
 from argus.graph.model import Dependant, Role, Standing
 from argus.graph.tools import Tools
 from argus.host.machine import MachineHost
+from argus.services.model import Gate
 from argus.services.watch import Watch
 from argus.sessions.hands import TypistHands
 from argus.sessions.keeper import Sessions
-from argus.sessions.model import Activity
 from argus.sessions.session import Place
 from argus.store.interface import Store
 from argus.store.notes import Notes
@@ -38,6 +38,7 @@ _ILL = {
     Guard.STARTING: "is starting it anew",
     Guard.FAILED: "does not restart it; a person was told",
     Guard.EXHAUSTED: "has given it up; a person was told",
+    Guard.LEFT: "leaves it alone",
 }
 _DOING = "looks again soon"
 
@@ -71,13 +72,19 @@ class Parts:
         health, service = watch.healths[name], watch.services[name]
         below = tuple(Thing(Kind.SERVICE, other) for other in service.depends_on)
         outage = health.outage
+        unsettled = health.flapping is not None
         if outage is None:
-            return Standing(is_down=False, depends_on=below)
-        doing = (
-            "is restarting it" if health.repair else f"does not restart it: {outage.gate}" if outage.gate else _DOING
-        )
+            return Standing(is_down=False, depends_on=below, is_unsettled=unsettled)
+        # Until its next reading the gate stands as it was; what explained it may be back, or gone from the file.
+        is_held = outage.gate is not Gate.DEPENDENCY or any(self._is_down(other) for other in service.depends_on)
+        held = f"does not restart it: {outage.gate}" if outage.gate and is_held else _DOING
+        doing = "is restarting it" if health.repair else held
         why = health.last.seen.detail if health.last else outage.cause
-        return Standing(True, outage.opened, self.clean(why), doing, outage.incident, below)
+        return Standing(True, outage.opened, self.clean(why), doing, outage.incident, below, unsettled)
+
+    def _is_down(self, name: str) -> bool:
+        health = self.watch.healths.get(name) if self.watch else None
+        return health is not None and health.outage is not None
 
     def _environment(self, name: str) -> Standing | None:
         """Only one that is up can be down: whoever needs it may be the one to set it up."""
@@ -88,7 +95,11 @@ class Parts:
         below = self._declared(os.path.normpath(os.path.join(run.folder, run.file or "e2e.yaml")))
         # What is not judged yet has no incident either, in whose story those who need it would stand.
         guards = self.environments.guards(run)
-        ill = {part: seen for part, seen in guards.items() if seen.state in _ILL and seen.is_judged}
+        ill = {
+            part: seen
+            for part, seen in guards.items()
+            if seen.state in _ILL and seen.is_judged and not seen.is_finished
+        }
         if not ill:
             self._ill_since.pop(name, None)
             return Standing(is_down=False, depends_on=below, is_borne=True)
@@ -117,21 +128,22 @@ class Parts:
 
     # Who works with what.
 
-    def dependants(self) -> Iterator[Dependant]:
+    def dependants(self, also: Collection[str] = ()) -> Iterator[Dependant]:
         configs = self.crew.settings.configs.values() if self.crew else ()
         # Most have none that depends on anything, and this is asked twice a second.
-        for agent in self.crew.agents if self.crew and any(one.depends_on for one in configs) else ():
-            one = self.dependant(agent)
-            if one is not None and agent.state in _WORKS:
+        for agent in self.crew.agents if self.crew and (also or any(one.depends_on for one in configs)) else ():
+            one = self._dependant(agent)
+            if (one.depends_on or one.key in also) and agent.state in _WORKS:
                 yield one
         if self.sessions is not None:
             for name, project in self.sessions.settings.projects.items():
-                if project.depends_on:
-                    yield Dependant(Role.SESSION, name, project.needs)
+                session = Dependant(Role.SESSION, name, project.needs)
+                if project.depends_on or session.key in also:
+                    yield session
 
-    def dependant(self, agent: Agent) -> Dependant | None:
+    def _dependant(self, agent: Agent) -> Dependant:
         config = self.crew.settings.configs.get(agent.config) if self.crew else None
-        return Dependant(Role.AGENT, agent.id, config.needs) if config is not None and config.depends_on else None
+        return Dependant(Role.AGENT, agent.id, config.needs if config is not None else ())
 
     # Who is in the middle of something.
 
@@ -154,7 +166,7 @@ class Parts:
         if self.sessions is None or self.crew is None:
             return False
         if who.role is Role.SESSION:
-            return self.sessions.find(who.name).standing.state is Activity.WORKING
+            return self.sessions.find(who.name).is_at_work
         agent = self.crew.find(who.name)
         kind = self.crew.settings.configs[agent.config].kind
         return bool(agent.session) and self.sessions.is_in_a_turn(kind, agent.session)

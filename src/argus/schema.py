@@ -55,12 +55,30 @@ Name = Annotated[
 ]
 
 
-def _things(value: tuple[str, ...]) -> tuple[str, ...]:
-    for one in value:
-        depending.thing(one)
+_KINDS = "|".join(depending.Kind)
+
+
+def _of_no_kind(value: str) -> str:
+    kind, colon, _ = value.partition(":")
+    if colon and kind in depending.Kind.__members__.values():
+        # `dependsOn: ["environment:x"]` would mean something else, which may not be there and is never down.
+        raise ValueError(f'a service is not called "{kind}:…": that is how dependsOn names a thing of that kind')
     return value
 
 
-Dependencies = Annotated[tuple[str, ...], AfterValidator(_things)]
+ServiceName = Annotated[
+    Name,
+    AfterValidator(_of_no_kind),
+    WithJsonSchema({"type": "string", "pattern": f"^(?!({_KINDS}):){names.PATTERN[1:]}", "maxLength": 100}),
+]
+
+
+def _thing(value: str) -> str:
+    depending.thing(value)
+    return value
+
+
+Dependency = Annotated[str, AfterValidator(_thing)]
+Dependencies = tuple[Dependency, ...]
 """Names of services, and environment:NAME."""
 Port = Annotated[int, Field(ge=0, le=65535, strict=True)]

@@ -18,11 +18,12 @@ from typing import Any
 from argus import __version__, config, discovery, home, logs
 from argus.config import Config
 from argus.core.clock import Clock, SystemClock
-from argus.core.errors import ArgusError, Code
+from argus.core.errors import ArgusError
 from argus.core.redact import Redactor
-from argus.host import channels, files, ports, state_folder
+from argus.host import channels, disk, files, ports, state_folder
 from argus.loops import log
 from argus.ops.house import Facts, Setup
+from argus.services.checks import HttpService
 from argus.services.checks.base import Service
 from argus.store import named, opening
 from argus.store.interface import Store
@@ -30,6 +31,8 @@ from argus.store.lock import InstanceLock
 from argus.store.sqlite import SqliteStore
 
 _CLOSE = 1.0
+_ROOM = 64 * 1024
+"""Bytes that SQLite needs beside the store to open it: an index of 32 KiB, and the first of its log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ async def prepare(options: Options) -> AsyncIterator[Ground]:
     """Raises ArgusError when Argus cannot start."""
     with contextlib.ExitStack() as cleanup:
         lock = InstanceLock(options.home / "argus.lock")
-        with _usable(options.home, home.ANOTHER):
+        with usable(options.home, home.ANOTHER):
             state_folder.make(options.home)
             lock.take()
             closed = state_folder.close(options.home)
@@ -84,7 +87,7 @@ async def prepare(options: Options) -> AsyncIterator[Ground]:
         stand_in_folder_of(options.config, options.home)
         redactor, clock = Redactor(), SystemClock()
         redactor.learn_environment(os.environ)
-        with _usable(options.home, home.ANOTHER):
+        with usable(options.home, home.ANOTHER):
             logs.set_up(options.home / "logs" if options.detached else None, redactor)
         for notice in closed:
             log.warning("%s", notice)
@@ -95,7 +98,7 @@ async def prepare(options: Options) -> AsyncIterator[Ground]:
         cleanup.callback(listener.close)
         port = int(listener.getsockname()[1])
         services = await to_watch(loaded, options.config, port)
-        with _usable(options.home, home.ANOTHER):
+        with usable(options.home, home.ANOTHER):
             token = _token(options.home)
         redactor.learn(token)
         facts = Facts(
@@ -130,20 +133,17 @@ async def to_watch(loaded: Config, file: Path | None, own_port: int) -> tuple[Se
 
 
 @contextlib.contextmanager
-def _usable(folder: Path, advice: str = "") -> Iterator[None]:
-    """A folder that cannot be used is a user's mistake or a full disk, and said as such."""
+def usable(folder: Path, advice: str = "") -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        why = f"{folder} cannot be used: {error.strerror or error}{advice}"
-        raise ArgusError(Code.STORE_UNAVAILABLE, why, folder=str(folder)) from None
+        raise state_folder.unusable(folder, error, advice) from None
 
 
 def check(loaded: Config, file: Path | None, redactor: Redactor) -> None:
     """What keeps a configuration that reads well from working: found at the start, not in the first outage."""
     named.check(_store_url(loaded), redactor)
-    for channel in loaded.notify.channels:
-        redactor.learn(channel.url.get_secret_value())
+    _learn(loaded, redactor)
     if loaded.notify.channels and not channels.available():
         raise config.refused(file, {("notify", "channels"): "needs Apprise: pip install 'argusd[notify]'"})
     bad: dict[tuple[str | int, ...], str] = {
@@ -153,6 +153,20 @@ def check(loaded: Config, file: Path | None, redactor: Redactor) -> None:
     }
     if bad:
         raise config.refused(file, bad)
+
+
+def _learn(loaded: Config, redactor: Redactor) -> None:
+    """The secrets of the file: agents may print what they are given, and whoever is asked what was sent. Of MCP servers
+    the bridge learns them, when it knows what their variables mean."""
+    for channel in loaded.notify.channels:
+        redactor.learn(channel.url.get_secret_value())
+    for agent in loaded.agents.configs.values():
+        redactor.learn_environment(agent.env)
+    for service in loaded.health.services:
+        for name, value in service.headers.items() if isinstance(service, HttpService) else ():
+            # Without its kind, too: `Bearer` is no secret.
+            redactor.learn_environment({name: value})
+            redactor.learn_environment({name: value.rpartition(" ")[2]})
 
 
 async def _open_store(
@@ -168,13 +182,26 @@ async def _open_store(
         opening.check_file(path)
     # Two homes may name one store: the budget and the acts are the store's, so it has a lock of its own.
     lock = InstanceLock(path.with_name(f"{path.name}.lock"), "store")
-    with _usable(path.parent):
+    with usable(path.parent):
         state_folder.check_owner(path)
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         if path.exists() and path.stat().st_nlink > 1:
             raise OSError(errno.EMLINK, f"{path.name} has another name (a hard link); remove one of them")
         lock.take()
     cleanup.callback(lock.release)
-    return SqliteStore(path, clock=clock, redactor=redactor, is_ours=is_ours)
+    try:
+        return SqliteStore(path, clock=clock, redactor=redactor, is_ours=is_ours)
+    except ArgusError:
+        # SQLite says "disk I/O error" where there is no room for the files beside it.
+        if _is_full(path.parent):
+            raise state_folder.full(path.parent) from None
+        raise
+
+
+def _is_full(folder: Path) -> bool:
+    free = disk.free(str(folder))
+    return free is not None and free < _ROOM
 
 
 def _store_url(loaded: Config) -> str:

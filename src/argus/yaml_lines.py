@@ -6,7 +6,7 @@ Anchors and merge keys (`<<: *base`) work; what came by a merge has the line whe
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,6 +69,31 @@ def dotted(path: Path) -> str:
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
     return text
+
+
+_EXPECTED = {
+    "missing": "is required",
+    "string_type": "text is expected",
+    **dict.fromkeys(("bool_type", "bool_parsing"), "true or false is expected"),
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "a whole number is expected"),
+    **dict.fromkeys(("float_type", "float_parsing"), "a number is expected"),
+    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "a mapping is expected"),
+    **dict.fromkeys(("list_type", "tuple_type", "set_type", "frozen_set_type"), "a list is expected"),
+}
+
+
+def in_words(kind: str, text: str, context: Mapping[str, Any]) -> str:
+    """What pydantic says of a value, in the words of YAML: who writes a file knows lists, and no tuples."""
+    if kind in ("literal_error", "enum"):
+        return f"must be {context['expected']}"
+    if kind in ("too_long", "too_short"):
+        bound = f"at most {context['max_length']}" if kind == "too_long" else f"at least {context['min_length']}"
+        return f"has {bound} entries"
+    if kind == "value_error":
+        return text.removeprefix("Value error, ")
+    for begins in ("Input should ", "String should ", "Value should "):
+        text = text.replace(begins, "must ", 1) if text.startswith(begins) else text
+    return _EXPECTED.get(kind, text[0].lower() + text[1:])
 
 
 class Broken(Exception):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,9 @@ class GrowingModel(ModelService):
         """That it wants to run, once."""
         self.limit: Refusal | None = None
         """What it answers instead, until there is none."""
+        self.may_write = threading.Event()
+        """Until then it thinks about the document that it is to write."""
+        self.may_write.set()
 
     def refusal(self, request: dict[str, Any]) -> Refusal | None:
         return self.limit
@@ -41,6 +45,8 @@ class GrowingModel(ModelService):
         if self.command and shape is _Messages:
             command, self.command = self.command, ""
             return _Messages.runs(command, f"call_{len(self.asked)}")
+        if wants:
+            self.may_write.wait(60)
         made = shape.writes(Path(path[1]), f"call_{len(self.asked)}") if path and wants else shape.says("done")
         cleared = any(text.startswith("Read handoff") for text in prompts)
         used = {"input_tokens": SMALL if cleared else self.tokens, "output_tokens": 5}

@@ -12,6 +12,7 @@ import time
 
 import pytest
 
+from argus.core.codes import Code
 from tests.acceptance.harness import DEADLINE, Argus, Hook, Silent, WebServer, eventually, is_alive, watched
 
 _ALONE = {"ARGUS_NO_AUTOSTART": "1"}
@@ -256,3 +257,45 @@ def test_an_error_code_is_explained_without_a_daemon(argus: Argus) -> None:
     assert (said["code"], said["status"], said["retry"]) == ("PORT_CONFLICT", 409, "mended")
     unknown = argus.cli("explain", "NO_SUCH_CODE", "--json", env=_ALONE)
     assert (unknown.code, unknown.error["code"]) == (2, "NOT_FOUND")
+    assert unknown.error["suggestedActions"] == ["list_incidents", "list_codes"]
+
+
+@pytest.mark.parametrize("word", ["gate_refused", "Gate-Refused"])
+def test_a_code_is_known_however_it_is_written(argus: Argus, word: str) -> None:
+    assert argus.cli("explain", word, env=_ALONE).stdout.startswith("GATE_REFUSED: ")
+
+
+def test_all_codes_are_listed_without_a_daemon(argus: Argus) -> None:
+    assert {line.split()[0] for line in argus.cli("explain", "codes", env=_ALONE).stdout.splitlines()} == set(Code)
+    said = argus.cli("explain", "codes", "--json", env=_ALONE).json
+    assert [one["code"] for one in said["codes"]] == [*Code]
+
+
+@pytest.mark.parametrize("word", ["GATE_REFUSE", "gate_refusd"])
+def test_a_mistyped_code_is_answered_with_the_one_that_was_meant(argus: Argus, word: str) -> None:
+    argus.configure()
+    argus.up()
+    ran = argus.cli("explain", word)
+    assert ran.code == 2
+    assert "GATE_REFUSED" in ran.stderr
+    assert "argus incidents" in ran.stderr
+    assert "openapi" not in ran.stderr
+
+
+def test_an_incident_is_known_however_its_id_is_written(argus: Argus) -> None:
+    argus.configure()
+    argus.up()
+    for word in ("LAST", "ABCDEF012345"):
+        said = argus.cli("explain", word, "--json").error
+        assert (said["code"], said["details"]["incident"]) == ("NOT_FOUND", word.lower())
+        assert "list_incidents" in said["suggestedActions"]
+
+
+@pytest.mark.parametrize("words", [("explain",), ("services", "check")])
+def test_what_is_too_long_is_called_too_long(argus: Argus, words: tuple[str, ...]) -> None:
+    argus.configure()
+    argus.up()
+    ran = argus.cli(*words, "x" * 100_000)
+    assert ran.code == 2
+    assert "100000 characters" in ran.stderr
+    assert len(ran.stderr) < 1000

@@ -108,6 +108,8 @@ def _in_fish(argus: Argus, line: str) -> str:
         pytest.param("argus completi", "<completion>", id="a-command-that-needs-no-daemon"),
         pytest.param("argus services resta", "<services><restart>", id="a-command-below-another"),
         pytest.param("argus autonomy mod", "<autonomy><moderate>", id="one-of-a-few-values"),
+        pytest.param("argus explain la", "<explain><last>", id="the-newest-incident"),
+        pytest.param("argus explain GATE_R", "<explain><GATE_REFUSED>", id="an-error-code"),
         pytest.param("argus up --det", "<up><--detach>", id="an-option"),
         pytest.param("argus check argus.y", "<check><argus.yaml>", id="a-file"),
         pytest.param(
@@ -120,8 +122,11 @@ def test_a_shell_completes(completed: Callable[[str], str], typed: str, becomes:
 
 
 def test_names_are_those_of_a_running_daemon(argus: Argus, completed: Callable[[str], str]) -> None:
+    with argus.config.open("a", encoding="utf-8") as file:
+        file.write("agents: {configs: {SNTGreen: {command: [sleep, '60'], cwd: /tmp}}}\n")
     argus.up()
     assert completed("argus services restart w") == "<services><restart><web shop>"
+    assert completed("argus agents spawn SN") == "<agents><spawn><SNTGreen>"
 
 
 def test_without_a_daemon_there_are_no_names_and_none_is_started(argus: Argus, completed: Callable[[str], str]) -> None:

@@ -161,8 +161,18 @@ def _store_of_somebody_else(argus: Argus) -> Any:
     return _nothing()
 
 
+def _in_its_place_a_folder(name: str) -> Break:
+    def replaced(argus: Argus) -> Any:
+        (argus.home / name).unlink()
+        (argus.home / name).mkdir(mode=0o700)
+        return _nothing()
+
+    return replaced
+
+
 def _store_set_aside(argus: Argus) -> Any:
-    (argus.home / "argus.db.corrupt-1").write_bytes(b"")
+    for suffix in ("", "-wal", "-shm"):
+        (argus.home / f"argus.db.corrupt-1{suffix}").write_bytes(b"")
     return _nothing()
 
 
@@ -198,6 +208,8 @@ def _broken_configuration(argus: Argus) -> Any:
     [
         pytest.param(_token_open, "TOKEN", "bad", id="a-token-that-others-can-read"),
         pytest.param(_token_empty, "TOKEN", "bad", id="an-empty-token"),
+        pytest.param(_in_its_place_a_folder("token"), "TOKEN", "bad", id="a-folder-named-token"),
+        pytest.param(_in_its_place_a_folder("argus.db"), "STORE", "bad", id="a-folder-named-argus.db"),
         pytest.param(_folder_open, "STATE_FOLDER", "bad", id="a-folder-that-others-can-write-to"),
         pytest.param(_folder_is_a_file, "STATE_FOLDER", "bad", id="a-folder-that-is-none"),
         pytest.param(_store_damaged, "STORE", "bad", id="a-damaged-store"),
@@ -220,11 +232,27 @@ def test_what_is_wrong_is_found_named_and_left_as_it_is(
         found = doctor(argus)
         assert found[name]["state"] == state, found
         others = {one["name"] for one in found.values() if one["state"] == "bad"} - {name}
-        # A folder that is none has no lock, no token and no store either.
-        assert others <= ({"LOCK", "TOKEN", "STORE"} if broken is _folder_is_a_file else set()), (
-            "nothing else is blamed"
-        )
+        assert others == set(), "nothing else is blamed"
         assert tree(argus.folder) == before
+
+
+@pytest.mark.parametrize(("name", "check"), [("token", "TOKEN"), ("argus.db", "STORE")])
+def test_what_is_said_of_a_folder_in_the_place_of_a_file_mends_it(
+    argus: Argus, used: Path, name: str, check: str
+) -> None:
+    argus.configure([])
+    shutil.copytree(used, argus.home)
+    _in_its_place_a_folder(name)(argus)
+    subprocess.run(doctor(argus)[check]["next"].partition(";")[0], shell=True, check=True)
+    assert doctor(argus)[check]["state"] == "ok"
+
+
+def test_a_store_that_was_set_aside_is_one_with_all_its_files(argus: Argus, used: Path) -> None:
+    argus.configure([])
+    shutil.copytree(used, argus.home)
+    _store_set_aside(argus)
+    names = [one["name"] for one in argus.cli("doctor", "--json").json["checks"]]
+    assert names.count("STORE_SET_ASIDE") == 1
 
 
 def test_a_store_of_the_first_version_is_well_and_will_be_brought_on(argus: Argus) -> None:

@@ -303,18 +303,26 @@ def test_of_ten_calls_at_once_on_a_half_open_breaker_one_reaches_the_engine(
     yard: Yard, shop: Project, front: Front, gate: Gate, injected: Injection
 ) -> None:
     shop.up()
-    opened(yard, shop, front)
-    front.lead(NOWHERE)  # the guardian looks too, and what it could see would be the answer
-    shop.env("reset-circuit")
-    front.lead(gate.path)
-    with ThreadPoolExecutor(10) as callers, injected:
-        # Nine of them come back while the first is still on its way.
-        asked = [callers.submit(ask, yard, shop, "logs", container="db") for _ in range(10)]
-        refused = eventually(lambda: (done := [one for one in asked if one.done()])[8:] and done, "nine are refused")
-        assert {one.result().error["code"] for one in refused} == {"CIRCUIT_OPEN"}
-        assert (len(refused), gate.come) == (9, 1)
-        gate.open.set()
-        assert sorted(one.result().status for one in asked) == [200, *[503] * 9]
+    for _ in range(5):
+        opened(yard, shop, front)
+        front.lead(NOWHERE)  # the guardian looks too, and what it could see would be the answer
+        shop.env("reset-circuit")
+        gate.open.clear()
+        before = gate.come
+        front.lead(gate.path)
+        with ThreadPoolExecutor(10) as callers, injected:
+            # Nine of them come back while the first is still on its way.
+            asked = [callers.submit(ask, yard, shop, "logs", container="db") for _ in range(10)]
+            refused = eventually(
+                lambda asked=asked: (done := [one for one in asked if one.done()])[8:] and done, "nine"
+            )
+            assert {one.result().error["code"] for one in refused} == {"CIRCUIT_OPEN"}
+            assert gate.come == before + 1
+            gate.open.set()
+            answers = sorted(one.result().status for one in asked)
+        if 200 in answers:
+            break  # else the one that went through was a look of the guardian's
+    assert answers == [200, *[503] * 9]
     assert breaker_of(yard, shop)["state"] == "closed"
 
 

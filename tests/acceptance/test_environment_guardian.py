@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.harness import Event, eventually, is_alive
+from tests.acceptance.screen import Screen
 from tests.acceptance.yard import COMMANDS, NOTHING, Project, Yard, ours, service, stays
 from tests.docker_engine import Engine
 from tests.faults import Injection
@@ -167,6 +168,36 @@ def test_a_crash_loop_is_named_and_given_up_with_every_diagnosis(
     error = told["lastError"]
     assert (error["code"], len(error["details"]["history"]["attempts"])) == ("CONTAINER_RESTART_EXHAUSTED", 3)
     assert docker.starts("db") == 4
+
+
+@pytest.mark.req("INFRA-01.8")
+def test_what_was_given_up_is_said_wherever_the_whole_is_shown(yard: Yard, docker: Engine) -> None:
+    shop = yard.project(services=[breaks("db"), stays("api")], resilience=restarting())
+    shop.up()
+    well = yard.cli("status")
+    assert well.code == 0
+    (line,) = [one.split() for one in well.stdout.splitlines() if one.startswith("shop ")]
+    assert (line[1], line[-2:]) == ("up", ["2", "well"])
+    assert "- environment shop: UP (2/2 containers well)" in yard.cli("context").stdout.splitlines()
+    signal(docker, "db", "USR2")
+    yard.wait_for("restart_exhausted")
+    assert yard.get("/api/state")["needsYou"] == ["environment shop"]
+    status = yard.cli("status")
+    assert status.code == 1
+    assert "needs you: environment shop;" in status.stdout
+    (line,) = [one for one in status.stdout.splitlines() if one.startswith("shop ")]
+    assert line.endswith("db exhausted; 1 well")
+    (said,) = [one for one in yard.cli("context").stdout.splitlines() if one.startswith("- environment shop")]
+    assert said.startswith("- environment shop: db EXHAUSTED (")
+    screen = Screen(yard.words("status", "--watch"), {**yard.env, "TERM": "xterm-256color"}, yard.folder, columns=140)
+    try:
+        screen.shows("needs you: environment shop")
+        screen.shows("db exhausted; 1 well")
+    finally:
+        screen.end()
+    assert shop.env("clean").code == 0
+    assert yard.cli("status").code == 0
+    assert "environment" not in yard.cli("context").stdout
 
 
 @pytest.mark.req("US3.6", "FR-R07")

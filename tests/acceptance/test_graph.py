@@ -116,7 +116,7 @@ def test_who_needs_it_is_told_once_waits_and_goes_on_when_it_is_back(world: Worl
     incident = world.argus.wait_for("service_down").data["incident"]
     for file in (session, world.lines):
         (line,) = eventually(lambda file=file: noted(file), f"it was told: {world.argus.cli('audit').stdout}", 10)
-        assert line.startswith("[argus] service web is down since ")
+        assert line.startswith("[argus] service web is down (for ")
         assert "connection refused" in line
         assert "You will be told when it is back." in line
     assert world.agent(worker)["waits_for"] == ["service web"]
@@ -163,6 +163,44 @@ def test_who_needs_it_is_told_once_waits_and_goes_on_when_it_is_back(world: Worl
     assert told == ["SERVICE DOWN: web", "SERVICE RECOVERED: web"]
 
 
+def test_who_depends_on_it_no_longer_is_told_to_go_on_at_the_reload(world: World) -> None:
+    session = world.tmux.agent("shop-ps")
+    world.up()
+    reader = world.spawn("reader")
+    eventually(lambda: world.agent(reader)["state"] == "alive", "the reader lives")
+    world.web.kill()
+    incident = world.argus.wait_for("service_down").data["incident"]
+    for file in (session, world.lines):
+        eventually(lambda file=file: noted(file), "it was told")
+    assert "waits for service web" in world.argus.cli("status").stdout
+
+    said = yaml.safe_load(world.argus.config.read_text())
+    for one in (*said["agents"]["configs"].values(), *said["sessions"]["projects"].values()):
+        del one["dependsOn"]
+    world.argus.write(yaml.safe_dump(said, sort_keys=False))
+    assert world.argus.cli("reload").code == 0
+    for file in (session, world.lines):
+        lines = eventually(lambda file=file: len(noted(file)) == 2 and noted(file), "it may go on")
+        assert lines[1] == "[argus] You need not wait for web any more. Go on with your work."
+    assert {one["incident"] for one in world.events("dependency_back")} == {incident}
+
+
+def test_of_what_goes_up_and_down_nobody_hears_every_time(world: World) -> None:
+    session = world.tmux.agent("shop-ps")
+    world.up(flapping={"flips": 3, "within": "15s"}, failuresBeforeAction=2)
+    for _ in range(5):
+        world.web.kill()
+        world.argus.wait_until("web", "down")
+        time.sleep(1.0)
+        world.web.start()
+        world.argus.wait_until("web", "up")
+        time.sleep(1.0)
+    assert world.argus.journal("service_flapping")
+    assert len(noted(session)) <= 3, "down, back, and down: then it is known to flap"
+    said = eventually(lambda: noted(session)[-1] == "[argus] web is back. Go on with your work." and noted(session), "")
+    assert len(said) <= 4
+
+
 def test_one_that_waits_can_be_stopped_or_forgotten_and_never_starts(world: World) -> None:
     world.up()
     world.web.kill()
@@ -178,6 +216,39 @@ def test_one_that_waits_can_be_stopped_or_forgotten_and_never_starts(world: Worl
     third = world.spawn("worker")
     world.works(third)
     assert len(world.starts.read_text().splitlines()) == 1
+
+
+def test_an_agent_that_only_beats_hears_once_that_it_is_back(world: World) -> None:
+    world.up()
+    worker = world.spawn("worker")
+    world.works(worker)
+
+    def hears() -> str:
+        return str(world.argus.rest("POST", "/api/heartbeat", {"agent_id": worker}).json["notice"])
+
+    assert hears() == "None"
+    world.web.kill()
+    world.argus.wait_for("dependency_lost")
+    assert hears().startswith("[argus] service web is down")
+    world.web.start()
+    world.argus.wait_for("dependency_back")
+    assert [hears(), hears()] == ["[argus] web is back. Go on with your work.", "None"]
+
+
+def test_one_that_waits_says_what_it_waits_for_now(world: World) -> None:
+    cache = WebServer(world.argus, "cache").start()
+    world.up(needs=["web", "cache"], also=[cache.service()])
+    world.argus.wait_until("cache", "up")
+    world.web.kill()
+    world.argus.wait_until("web", "down")
+    waiting = world.spawn("worker")
+    assert world.agent(waiting)["reason"] == "waits for service web"
+    cache.kill()
+    world.argus.wait_until("cache", "down")
+    world.web.start()
+    eventually(lambda: world.agent(waiting)["reason"] == "waits for service cache", "the other by now")
+    cache.start()
+    world.works(waiting)
 
 
 def test_below_moderate_nothing_is_typed_and_the_record_says_it(world: World) -> None:
@@ -299,6 +370,13 @@ def test_an_environment_that_is_ill_and_one_whose_service_is_down_are_told_by_th
     assert harbour.get(f"/api/incidents/{lost['incident']}")["explains"][0]["name"] == "team-worker001"
     (harbour.folder / "alive").touch()
     harbour.wait_for("dependency_back", count=2)
+
+    # What a person stops is missed by those who need it, though nobody starts it anew.
+    harbour.engine.stop("one")
+    lost = harbour.wait_for("dependency_lost", count=3).data
+    assert (lost["dependency"], lost["why"]) == ("environment:shop", "one: somebody stopped it")
+    harbour.engine.ask("POST", "/containers/one/start")
+    harbour.wait_for("dependency_back", count=3)
 
 
 def test_a_restart_waits_for_the_test_case_that_uses_the_service(harbour: Yard) -> None:

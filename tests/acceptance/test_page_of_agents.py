@@ -11,7 +11,7 @@ import yaml
 from playwright.sync_api import expect
 
 from tests.acceptance.browser import CHROMIUM, page_of
-from tests.acceptance.harness import DEADLINE, Argus
+from tests.acceptance.harness import DEADLINE, Argus, WebServer
 from tests.faults import Injection
 
 MARKUP = "<img src=x onerror=\"document.title='broken'\">"
@@ -64,3 +64,35 @@ def test_state_and_page_show_every_agents_heartbeat_and_what_needs_a_person(
     assert "agent team-sntgreen001: DEAD" in running.cli("context").stdout
     assert running.cli("agents", "forget", "team-sntgreen001").code == 0
     assert running.get("/api/state")["well"] is True
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+def test_one_root_is_one_alert_with_what_it_explains_under_it(argus: Argus) -> None:
+    root, leaf = WebServer(argus, "db").start(), WebServer(argus, "api").start()
+    worker = {"command": ["sleep", "600"], "cwd": str(argus.folder), "dependsOn": ["api"]}
+    said = {
+        "server": {"port": 0},
+        "health": {"services": [root.service(), leaf.service(dependsOn=["db"])]},
+        "agents": {"configs": {"worker": worker}},
+    }
+    argus.write(yaml.safe_dump(said))
+    argus.up()
+    argus.wait_until("db", "up")
+    argus.wait_until("api", "up")
+    argus.cli("agents", "spawn", "worker", "--task", "a task")
+    argus.wait_for("agent_spawned")
+    expect.set_options(timeout=DEADLINE * 1000)
+    with page_of(argus) as page:
+        root.kill()
+        leaf.kill()
+        expect(page.locator("#verdict")).to_have_text("1 of 2 services is down, and 1 more because of it")
+        wrong = page.locator("section[aria-labelledby=wrong]")
+        expect(wrong.locator("a.card")).to_have_count(1)
+        expect(wrong.locator("a.card")).to_contain_text("db")
+        expect(wrong.locator(".because")).to_have_text("because of it: api down, team-worker001 waits")
+        wrong.get_by_role("link", name="api", exact=True).click()
+        expect(page.locator("main h1")).to_contain_text("api")
+        page.go_back()
+        root.start()
+        leaf.start()
+        expect(page.locator("#verdict")).to_have_text("All is well")

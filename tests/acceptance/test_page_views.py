@@ -16,6 +16,7 @@ from tests.acceptance.browser import CHROMIUM
 from tests.acceptance.harness import DEADLINE, eventually
 from tests.acceptance.page_world import MARKUP, House, browser_in, opened
 from tests.acceptance.test_agent_programs import missing
+from tests.acceptance.yard import stays
 from tests.docker_engine import Engine
 
 pytestmark = [
@@ -218,6 +219,33 @@ def test_environments_show_containers_ports_mocks_and_guards_and_breakers_are_re
     assert "3 failures" in said
     expect(page.locator("article", has_text="mcp:broken").first).to_contain_text("half-open")
     assert house.journal("breaker_reset")[-1].data["by"] == "page"
+
+
+def test_a_container_that_was_given_up_waits_for_somebody(page: Page, house: House) -> None:
+    never = {"container": {"restartOnFailure": False}}
+    broken = house.project("broken", "broken", services=[stays("gone")], resilience=never)
+    broken.up()
+    house.engine.kill_container("gone")
+    waiting = page.locator("section[aria-labelledby=needs]")
+    expect(waiting).to_contain_text("gone failed")
+    waiting.get_by_role("link", name="broken").click()
+    expect(page.locator("article.environment", has_text="broken").first).to_contain_text("gone")
+    assert broken.env("clean").code == 0
+    go(page, "overview")
+    expect(waiting).not_to_contain_text("gone failed")
+
+
+def test_an_interrupted_environment_waits_for_somebody_under_the_name_that_tells_it_apart(
+    page: Page, house: House
+) -> None:
+    state = house.get("/api/state")
+    run = {**state["environments"][0], "state": "interrupted", "guards": {}, "name": "shop (/elsewhere)"}
+    said = {**state, "environments": [run, *state["environments"]]}
+    page.route("**/api/state", lambda route: route.fulfill(json=said))
+    page.reload()
+    waiting = page.locator("section[aria-labelledby=needs]")
+    expect(waiting.get_by_role("link", name="shop (/elsewhere)")).to_be_visible()
+    expect(waiting).to_contain_text("Argus ended in the middle")
 
 
 def test_autonomy_is_changed_and_the_timeline_tells_it_live_and_can_be_paused(page: Page, house: House) -> None:

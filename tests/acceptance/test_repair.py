@@ -186,13 +186,35 @@ def test_still_down_after_its_restart_is_escalated_once_and_never_restarted_agai
     assert argus.service("web")["gate"] == "already restarted in this outage"
     hook.wait_for("SERVICE STILL DOWN: web")
     assert [message.title for message in hook.messages] == ["SERVICE DOWN: web", "SERVICE STILL DOWN: web"]
-    refused = argus.cli("services", "restart", "web", "--json")
-    assert (refused.code, refused.error["code"]) == (4, "GATE_REFUSED")
+    agent = argus.cli("token", "--agent", "a1").stdout.strip()
+    refused = argus.rest("POST", "/api/services/web/restart", headers={"Authorization": f"Bearer {agent}"})
+    assert refused.error["code"] == "GATE_REFUSED"
+    assert "argus services restart web" in refused.error["details"]["hint"]
 
     web.start()
     argus.wait_for("service_recovered", "web")
     hook.wait_for("SERVICE RECOVERED: web")
     assert web.runs == 1
+
+
+def test_a_person_restarts_what_argus_restarted_in_vain(argus: Argus, web: WebServer, hook: Hook) -> None:
+    entry = web.service(interval="100ms")
+    entry["restart"] = {"command": web.script()}
+    argus.configure([entry], channels=[hook.url])
+    argus.up()
+    argus.wait_until("web", "up")
+    web.kill()
+    argus.wait_for("service_escalated", "web")
+    assert "argus services restart web" in hook.wait_for("SERVICE STILL DOWN: web").body
+
+    asked = argus.cli("services", "restart", "web", "--json")
+    assert asked.code == 0, asked
+    eventually(lambda: len(argus.journal("restart_finished")) == 2, "its outcome")
+    started = argus.journal("restart_started")[-1].data
+    assert (started["act"], started["by"], started["byPerson"]) == (asked.json["act"], "cli", True)
+    assert web.runs == 2
+    assert argus.cli("services", "restart", "web", "--json").error["code"] == "RESTART_BUDGET_EXHAUSTED"
+    assert "asked for by a person (cli)" in argus.cli("explain").stdout
 
 
 @pytest.mark.req("INFRA-02.6")

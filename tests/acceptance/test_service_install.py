@@ -182,6 +182,16 @@ def test_without_a_manager_it_is_written_and_the_next_commands_are_said(argus: A
     assert argus.cli("service", "uninstall", "--json").json["removed"] is False
 
 
+@pytest.mark.parametrize("verb", ["install", "uninstall"])
+def test_who_finds_a_changed_unit_is_told_to_move_it_away(argus: Argus, verb: str) -> None:
+    argus.configure([])
+    argus.env["PATH"] = str(argus.folder)  # no systemctl
+    file = Path(argus.cli("service", "install", "--json").json["file"])
+    file.write_text(file.read_text() + "# mine\n")
+    refused = argus.cli("service", verb, "--json").error
+    assert (refused["code"], refused["suggestedActions"]) == ("CONFLICT", ["move_away"])
+
+
 def test_a_dry_run_prints_the_unit_and_touches_nothing(argus: Argus) -> None:
     argus.configure([])
     ran = argus.cli("service", "install", "--dry-run")

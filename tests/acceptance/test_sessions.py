@@ -120,7 +120,7 @@ def test_a_full_context_is_handed_on_and_the_work_resumed_with_nobody_touching_a
 
 
 def test_what_a_person_asks_for_after_the_document_was_written_is_not_cleared_away(desk: Desk) -> None:
-    desk.up(handoff={"settle": "4s"})
+    desk.up(handoff={"settle": "20s"})
     assert desk.argus.cli("hooks", "install").code == 0
     desk.begin()
     desk.say("begin the work")

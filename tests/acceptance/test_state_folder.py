@@ -158,5 +158,27 @@ def test_a_store_of_a_newer_argus_is_refused_and_left_as_it_is(argus: Argus) -> 
     ran = argus.cli(*_UP)
     refused(ran)
     assert ran.error["details"]["storeVersion"] == 99
+    assert ran.error["suggestedActions"] == ["install_newer"], "neither the disk nor time mends it"
     assert store.read_bytes() == before
     assert list(argus.home.glob("*corrupt*")) == []
+
+
+@pytest.mark.parametrize("name", ["argus.db", "argus.lock", "token", "daemon.json"])
+def test_a_folder_in_the_place_of_a_file_is_called_one(argus: Argus, name: str) -> None:
+    used(argus)
+    (argus.home / name).unlink(missing_ok=True)
+    (argus.home / name).mkdir(mode=0o700)
+    ran = argus.cli(*_UP)
+    said = refused(ran)
+    assert f"{argus.home / name} is a folder" in said
+    assert ran.error["suggestedActions"] == ["move_away"]
+    (argus.home / name).rmdir()
+    argus.up()
+
+
+def test_a_store_with_two_names_is_said_to_have_them(argus: Argus) -> None:
+    used(argus)
+    os.link(argus.home / "argus.db", argus.folder / "other.db")
+    ran = argus.cli(*_UP)
+    assert "hard link" in refused(ran)
+    assert ran.error["suggestedActions"] == ["check_store"]

@@ -80,8 +80,8 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "--lazy", disk], check=True)
 
 
-def fill(disk: Path) -> Path:
-    ballast = disk / "ballast"
+def fill(disk: Path, name: str = "ballast") -> Path:
+    ballast = disk / name
     with ballast.open("wb", buffering=0) as file, contextlib.suppress(OSError):
         while file.write(b"x" * _PAGE):
             pass
@@ -140,6 +140,32 @@ async def test_argus_starts_on_a_full_disk_watches_and_acts_when_there_is_room(
     argus.wait_for("service_recovered", "web")
     assert web.runs == 1
     assert len(argus.journal("restart_started")) == len(argus.journal("restart_finished")) == 1
+
+
+@pytest.mark.parametrize("when", ["filled-while-it-ran", "filled-after-it-ended", "killed"])
+def test_a_state_folder_with_no_room_is_refused_by_its_name_and_is_good_again_when_there_is_room(
+    argus: Argus, small_disk: Path, when: str
+) -> None:
+    argus.configure()
+    argus.home = small_disk
+    argus.env["ARGUS_HOME"] = str(small_disk)
+    argus.up()
+    if when == "filled-after-it-ended":
+        argus.down()
+    ballast = fill(small_disk)
+    if when == "filled-while-it-ran":
+        argus.down()
+        fill(small_disk, "more")
+    elif when == "killed":
+        argus.kill()
+    for words in (("up", "--detach", "--json"), ("up", "--json")):
+        refused = argus.cli(*words).error
+        assert refused["code"] == "STORE_UNAVAILABLE", refused
+        assert "the disk is full" in refused["message"]
+        assert refused["suggestedActions"] == ["free_disk_space"]
+    ballast.unlink()
+    argus.up()
+    argus.down()
 
 
 @pytest.mark.fault("ST2")

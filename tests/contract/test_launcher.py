@@ -39,7 +39,10 @@ class World:
         self.folder = folder
         self.fake = FakeLauncher() if kind == "fake" else None
         self.launcher: Launcher = self.fake or MachineLauncher()
-        self.socket = f"argus-test-{uuid.uuid4().hex[:12]}"
+        # Of this world alone, not of its folder's name, which tests beside this one have too: who stops an agent ends
+        # all that carry its nonce, on the whole machine.
+        self.name = uuid.uuid4().hex[:12]
+        self.socket = f"argus-test-{self.name}"
         self.launched: list[Running] = []
         if self.fake is not None:
             self.fake.missing_folders.add(str(folder / "nowhere"))
@@ -65,7 +68,7 @@ class World:
             argv = (SHELL, "-c", count + script[what]) if what in script else (what,)
         if self.kind == "tmux":
             more = {"tmux": folder, "tmux_socket": self.socket, **more}
-        nonce = f"nonce-{folder}-{self.folder.name}"[:100].replace("[", "-").replace("]", "-")
+        nonce = f"nonce-{folder}-{self.name}"
         return replace(Launch(str(self.folder / folder), argv, str(self.folder), nonce), **more)
 
     async def launch(self, what: str | Launch, **more: Any) -> Running:
@@ -223,6 +226,27 @@ async def test_a_start_nobody_waited_for_is_made_once_all_the_same(world: World)
 
 
 @everywhere
+async def test_a_start_that_fails_is_not_made_by_one_that_nobody_waited_for(world: World):
+    """Argus dies while it starts one; the next cannot start it, and says so: then it must not begin after all."""
+    for moment in range(4):
+        name = f"run{moment}"
+        starting = asyncio.ensure_future(world.launch("runs", folder=name))
+        for _ in range(moment):
+            await asyncio.sleep(0.002)
+        starting.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await starting
+        before = world.begun()
+        try:
+            running = await world.launch("there-is-no-such-program", folder=name)
+        except LaunchFailed:
+            await asyncio.sleep(0.2)  # time for whatever was on its way
+            assert world.begun() == before
+        else:
+            await world.is_ready(running)  # it had begun, and that is what is told
+
+
+@everywhere
 async def test_a_program_that_is_missing_is_said_and_can_be_started_once_it_is_there(world: World):
     with pytest.raises(LaunchFailed):
         await world.launch("there-is-no-such-program")
@@ -264,6 +288,16 @@ async def test_a_killed_agent_is_seen_to_end_by_a_signal(world: World):
     world.signal(running, signal.SIGKILL)
     assert await ended == Ended(128 + signal.SIGKILL)
     assert world.launcher.look(running.agent) is Vital.DEAD
+
+
+@over("machine")
+async def test_how_it_ended_is_known_also_when_its_shim_is_held_up(world: World):
+    running = await world.launch("runs")
+    await world.is_ready(running)
+    os.kill(running.shim.pid, signal.SIGSTOP)
+    world.signal(running, signal.SIGKILL)
+    asyncio.get_running_loop().call_later(3.0, os.kill, running.shim.pid, signal.SIGCONT)
+    assert await world.launcher.ended(running) == Ended(128 + signal.SIGKILL)
 
 
 @everywhere

@@ -278,6 +278,15 @@ def builds_of(folder: Path) -> list[psutil.Process]:
     return found
 
 
+async def no_build_is_left(folder: Path) -> None:
+    """It was killed before the error was told; on a busy machine that takes it a moment."""
+
+    async def over() -> bool:
+        return not builds_of(folder)
+
+    await eventually(over)
+
+
 LONG = "RUN echo begun; sleep 600"
 
 
@@ -308,7 +317,7 @@ async def test_a_build_that_takes_too_long_is_ended_and_no_failure_of_the_engine
         assert error.details["exitCode"] is None
         assert "begun" in error.details["output"]
         assert at.circuit.breaker.history == ()
-        assert builds_of(tmp_path) == []
+        await no_build_is_left(tmp_path)
 
 
 @pytest.mark.parametrize(("how", "timeout"), [("freeze", 8.0), ("freeze", 10 * ENOUGH), ("kill", 10 * ENOUGH)])
@@ -328,7 +337,7 @@ async def test_a_build_that_loses_its_engine_ends_and_counts_against_it(
         error = await raised(Code.DOCKER_UNAVAILABLE, task)
         assert "begun" in error.details["output"]
         assert at.circuit.breaker.consecutive == 1
-        assert builds_of(tmp_path) == []
+        await no_build_is_left(tmp_path)
 
 
 # --- an engine of its own

@@ -40,6 +40,16 @@ def test_an_example_is_accepted_by_argus_check(text: str, tmp_path: Path) -> Non
     assert (said["valid"], said["notices"], said.get("warnings", [])) == (True, [], [])
 
 
+def test_the_first_environment_that_is_shown_is_accepted_as_it_is_written(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "environments.md").read_text(encoding="utf-8")
+    (tmp_path / "e2e.yaml").write_text(re.findall(r"^```yaml\n(.*?)^```", text, re.M | re.S)[0], encoding="utf-8")
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "ARGUS_HOME": str(tmp_path / "state")}
+    words = [str(Path(sys.executable).with_name("argus")), "check", "e2e.yaml", "--json"]
+    ran = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60)
+    assert ran.returncode == 0, ran.stdout
+    assert "cannot be resolved" not in ran.stdout
+
+
 def test_every_way_here_has_an_example_and_is_listed() -> None:
     text = (ROOT / "docs" / "coming-from.md").read_text(encoding="utf-8")
     sections = re.split(r"^## ", text, flags=re.M)[2:]

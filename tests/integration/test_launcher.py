@@ -220,7 +220,7 @@ async def test_what_cannot_be_started_is_said_before_anything_is_begun(
     launch = machine.start(*argv, **more)
     with pytest.raises(LaunchFailed):
         await machine.launch(launch)
-    assert RunFolder(launch.folder).attempt() == 0
+    assert RunFolder(launch.folder).began() is None
     mended = replace(launch, argv=("true",), cwd=str(machine.folder), env={}, tmux=None)
     assert await machine.ended(await machine.launch(mended)) == Ended(0)
 
@@ -289,6 +289,17 @@ async def test_a_shim_that_comes_after_it_was_given_up_runs_nothing(machine: Mac
     for attempt in range(1, RunFolder(launch.folder).attempt() + 1):
         assert bare_shim(launch, attempt).wait(ENOUGH) != 0
     assert runs(machine) == 1
+
+
+async def test_a_shim_that_comes_after_a_start_that_failed_runs_nothing(machine: Machine):
+    """An Argus that was killed had started it; the next one cannot, says so, and may start something in its place."""
+    launch = machine.start(*count(machine))
+    with pytest.raises(LaunchFailed):
+        await machine.launch(replace(launch, argv=("/no/such/program",)))
+    assert bare_shim(launch).wait(ENOUGH) != 0
+    assert runs(machine) == 0
+    await machine.launch(launch)
+    await until(lambda: runs(machine), "the agent ran")
 
 
 async def test_a_start_killed_between_its_latch_and_its_note_is_made_anew_once(machine: Machine):

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
+import uuid
 from pathlib import Path
 
 import psutil
@@ -124,7 +125,7 @@ async def test_a_program_that_is_not_there(children: Children, leftovers: Leftov
 @pytest.fixture
 def named(tmp_path: Path):
     """A process of a name that nobody else has."""
-    program = tmp_path / "argus-test-miner-with-a-long-name"
+    program = tmp_path / f"argus-test-miner-{uuid.uuid4().hex}"
     sleep = shutil.which("sleep")
     assert sleep is not None
     program.symlink_to(sleep)
@@ -135,7 +136,7 @@ def named(tmp_path: Path):
 
 
 def test_a_process_is_found_by_its_exact_name_and_a_zombie_is_none(named: subprocess.Popen[bytes]):
-    name = "argus-test-miner-with-a-long-name"
+    name = Path(psutil.Process(named.pid).cmdline()[0]).name
     assert processes.of_name(name) == [named.pid]
     assert processes.of_name(name[:-1]) == []
     named.kill()

@@ -20,7 +20,9 @@ import pytest
 from argus.core.errors import ArgusError, Code
 from argus.core.events import Draft
 from argus.host.identity import identify
+from argus.store import numbered
 from argus.store.lock import InstanceLock
+from argus.store.opening import check_file
 from argus.store.records import Append, PutSetting
 from argus.store.sqlite import SqliteStore
 
@@ -80,6 +82,40 @@ async def test_a_newer_store_is_refused_and_untouched(path: Path, opening: Open)
     assert caught.value.details["storeVersion"] == 99
     assert content(path) == before
     assert sorted(one.name for one in path.parent.iterdir()) == [path.name]
+
+
+def unsigned(path: Path, *more: str) -> None:
+    """As the very first Argus wrote it: of version 1, without its name in the header."""
+    put(path, b"")
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.executescript("\n".join([numbered.migrations("sqlite")[0], "PRAGMA user_version = 1;", *more]))
+
+
+async def test_a_store_of_the_first_argus_which_did_not_sign_it_is_taken(path: Path, opening: Open):
+    unsigned(path, "INSERT INTO settings (key, value) VALUES ('epoch', '\"first\"');")
+    check_file(path)
+    store = await opening()
+    assert (store.epoch, store.set_aside) == ("first", None)
+    assert await store.commit(note())
+    await store.close()
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        assert db.execute("PRAGMA application_id").fetchone() == (0x41524755,)
+        assert db.execute("PRAGMA user_version").fetchone() == (len(numbered.migrations("sqlite")),)
+
+
+@pytest.mark.parametrize(
+    "more",
+    ["CREATE TABLE theirs (x);", "DROP TABLE incidents;", "PRAGMA user_version = 2;", "PRAGMA application_id = 7;"],
+    ids=["a-table-more", "a-table-less", "a-later-version", "another-name"],
+)
+async def test_one_that_only_looks_like_it_is_somebody_elses(path: Path, opening: Open, more: str):
+    unsigned(path, more)
+    before = content(path)
+    for look in (lambda: check_file(path), None):
+        with pytest.raises(ArgusError) as caught:
+            look() if look else await opening()
+        assert caught.value.code is Code.STORE_UNAVAILABLE
+    assert content(path) == before
 
 
 async def test_an_empty_file_is_a_new_store(path: Path, opening: Open):

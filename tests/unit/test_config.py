@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from argus import config, config_file
 from argus.config import Config
 from argus.core.autonomy import Level
+from argus.core.depending import Kind
 from argus.core.errors import ArgusError, Code
 from argus.services.checks import HttpService, TcpService
 
@@ -373,6 +374,92 @@ def test_everything_that_is_wrong_is_said_at_once_in_the_order_of_the_file():
     ]
 
 
+EVERY_NAME_WRONG = """\
+server: {port: -1}
+health:
+  services:
+    - {name: api, type: tcp, port: 1, dependsOn: [dbb, cache]}
+    - {name: db, type: tcp, port: x, dependsOn: [api, nope]}
+    - {name: db, type: tcp, port: 3}
+    - {name: a, type: tcp, port: 4, dependsOn: [b]}
+    - {name: b, type: tcp, port: 5, dependsOn: [a]}
+    - {name: c, type: tcp, port: 6, dependsOn: db}
+agents:
+  configs:
+    one:
+      command: [x]
+      dependsOn: [nope, "agent:x", "service:aip", "", "environment:", api]
+sessions:
+  projects:
+    p: {path: /p, dependsOn: [what, api]}
+environments:
+  - {path: /shop, dependsOn: [aip, "environment:x"]}
+  - 5
+"""
+
+
+def test_every_name_that_leads_nowhere_is_said_at_once_beside_what_else_is_wrong():
+    found = [(one["path"], one["line"]) for one in refused(EVERY_NAME_WRONG).details["errors"]]
+    one = "agents.configs.one.dependsOn"
+    assert found == [
+        ("server.port", 1),
+        *[("health.services[0].dependsOn", 4)] * 2,
+        ("health.services[1].port", 5),
+        ("health.services[1].dependsOn", 5),
+        ("health.services[2].name", 6),
+        ("health.services[3].dependsOn", 7),
+        ("health.services[5].dependsOn", 9),
+        *[(f"{one}[{place}]", 14) for place in (1, 3, 4)],
+        *[(one, 14)] * 2,
+        ("sessions.projects.p.dependsOn", 17),
+        ("environments[0].dependsOn[1]", 19),
+        ("environments[0].dependsOn", 19),
+        ("environments[1]", 20),
+    ]
+
+
+def test_what_stands_in_something_that_is_wrong_as_a_whole_is_passed_over():
+    text = "sessions: {projects: {p: {path: /p, sessoin: 1, dependsOn: ['x:y', [], {}]}, q: 5}, handoff: 5}"
+    assert ("sessions.projects.q", 1) in places(text)
+    assert places(
+        "health: {services: [5, {name: [], dependsOn: [b]}], dependsOn: 5}\nagents: {configs: [{dependsOn: [b]}]}"
+    )
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_a_service_is_not_called_as_other_kinds_of_dependencies_are_written(kind: Kind):
+    text = one_service(name=f"{kind.value}:x")
+    assert places(text) == [("health.services[0].name", 1)]
+    assert kind.value in refused(text).details["errors"][0]["message"]
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(as_data(text), SCHEMA)
+
+
+@pytest.mark.parametrize("name", ["web:8080", "environment", "environments:x", "my-service:x"])
+def test_a_service_may_have_any_other_colon_in_its_name(name: str):
+    text = one_service(name=name)
+    assert config.read(text, "argus.yaml").health.services[0].name == name
+    jsonschema.validate(as_data(text), SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param(one_service(dependsOn="b"), "a list is expected", id="a-list"),
+        pytest.param("environments: [5]", "a mapping is expected", id="a-mapping"),
+        pytest.param("server: 5", "a mapping is expected", id="a-section"),
+        pytest.param("agents: {configs: {a: {command: [5]}}}", "text is expected", id="text"),
+        pytest.param("health: {enabled: 5}", "true or false is expected", id="a-truth"),
+        pytest.param("server: {port: x}", "a whole number is expected", id="a-whole-number"),
+        pytest.param("server: {port: 70000}", "must be less than or equal to 65535", id="a-bound"),
+        pytest.param("server: {auth: none}", "must be 'token'", id="one-of-a-few"),
+    ],
+)
+def test_what_is_expected_is_said_in_the_words_of_the_file(text: str, message: str):
+    (found,) = refused(text).details["errors"]
+    assert found["message"] == message
+
+
 def two(first: str, second: str) -> str:
     return (
         f"health:\n  services:\n    - {{name: a, type: tcp, port: 1{first}}}\n    - {{{second}, type: tcp, port: 2}}\n"
@@ -454,8 +541,8 @@ def test_an_environment_is_its_path_or_more_and_one_that_is_not_there_is_said(tm
     assert [one.depends_on for one in read.environments] == [(), ("db",)]
     assert read.environments[1].file == str(tmp_path / "e2e.yaml")
     assert read.notices() == [f"environments: there is no file {tmp_path}/e2e.yaml"]
-    for wrong in ("[nothing]", "['environment:other']"):
-        assert places(text.replace("[db]", wrong)) == [("environments[1].dependsOn", 2)]
+    for wrong, place in (("[nothing]", ""), ("['environment:other']", "[0]")):
+        assert places(text.replace("[db]", wrong)) == [(f"environments[1].dependsOn{place}", 2)]
 
 
 def test_a_secret_of_a_channel_does_not_stand_in_the_configuration_as_text():
@@ -668,3 +755,10 @@ def test_the_job_that_argus_runs_as_is_refused_however_it_is_named(monkeypatch: 
     entry = "health: {services: [{name: a, type: tcp, port: 1, %s}]}"
     assert "is Argus itself" in refused(entry % keys).message
     config.read(entry % keys.replace("argus", "other"), "argus.yaml")
+
+
+def test_a_key_in_the_wrong_place_is_not_said_to_be_meant_by_itself():
+    said = {one["path"]: one["message"] for one in refused("name: x\nhealt: {}\n").details["errors"]}
+    assert '"name"' not in said["name"]
+    assert "here" in said["name"]
+    assert '"health"' in said["healt"]

@@ -45,5 +45,5 @@ def test_the_password_is_known_in_every_form(said: str):
 
 
 def test_who_uses_sqlite_loads_nothing_of_postgresql():
-    code = "import sys, argus.daemon; sys.exit(any(name.startswith('asyncpg') for name in sys.modules))"
+    code = "import sys, argus.assembly; sys.exit(any(name.startswith('asyncpg') for name in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], timeout=60, check=False).returncode == 0

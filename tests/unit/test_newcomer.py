@@ -51,17 +51,17 @@ def test_only_the_way_to_the_packages_is_passed_on(newcomer):
 
 def test_a_step_runs_as_the_newcomer_with_nothing_of_this_machine(newcomer):
     step = newcomer.Step("make up", "make up", folder="a b", online=False)
-    command = newcomer.command_for(step, Path("/empty"), "user", {"http_proxy": "a"})
+    command = newcomer.command_for(step, "user", {"http_proxy": "a"})
     assert command[:2] == ["unshare", "--net"]
     entered = command[command.index("chroot") :]
-    assert entered[1:4] == ["--userspec=user:user", "--groups=user", "/empty"]
+    assert entered[1:4] == ["--userspec=user:user", "--groups=user", "/"]
     assert entered[4:6] == ["/usr/bin/env", "-i"]
     assert {"HOME=/home/user", "http_proxy=a"} <= set(entered)
     assert entered[-1].startswith("cd '/home/user/a b' ")
 
 
 def test_the_tiers_reach_make_test_and_the_two_commands_come_first_and_last(newcomer):
-    steps = newcomer.steps(["unit", "contract"])
+    steps = newcomer.steps(["unit", "contract"], may_install=True)
     assert [one.script for one in steps if one.vital] == [steps[0].script, "make up"]
     assert steps[-1].script == "make test TIERS='unit contract'"
 

@@ -44,6 +44,9 @@ def state(*services: dict[str, Any], **more: Any) -> dict[str, Any]:
         "services": list(services),
         "agents": [],
         "sessions": [],
+        "environments": [],
+        "needsYou": [],
+        "timestamp": 1_800_000_000_000,
         **more,
     }
 
@@ -63,6 +66,12 @@ def plain(text: str) -> str:
             "down: a, c; autonomy observe, restarts left this hour 1/2",
             1,
             id="what-is-down-is-named",
+        ),
+        pytest.param(
+            state(service("a", state="down"), well=False, needsYou=["agent x", "environment shop"]),
+            "down: a; needs you: agent x, environment shop; autonomy observe, restarts left this hour 1/2",
+            1,
+            id="beside-what-is-down-who-waits-for-somebody-is-named",
         ),
         pytest.param(
             state(service(), well=False, infrastructureEvent="i1"),
@@ -142,6 +151,40 @@ def test_the_columns_of_the_table_stand_under_each_other():
         place = lines[0].index(column)
         assert all(line[place - 2 : place] == "  " for line in lines)
     assert len({line.index("HTTP 200") for line in lines[1:]}) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        pytest.param("日本語", 6, id="wide"),
+        pytest.param("ｆｕｌｌ", 8, id="full-width"),
+        pytest.param("🚀 up", 5, id="a-picture"),
+        pytest.param("e\u0301te\u0301", 3, id="accents-that-stand-over-a-letter"),
+        pytest.param("Ünïcödé", 7, id="accents-that-are-part-of-one"),
+    ],
+)
+def test_the_columns_stand_under_each_other_with_letters_of_any_width(name: str, cells: int):
+    lines = plain(show("services list", {"services": [service("x" * 12), service(name)]}).text).split("\n")
+    assert lines[2] == lines[1].replace("x" * 12, name + " " * (12 - cells))
+
+
+def test_environments_stand_worst_first():
+    def one(project: str, state: str = "up", **guards: str) -> dict[str, Any]:
+        return {"name": project, "state": state, "since": "2027-01-15T07:58:00Z", "guards": guards}
+
+    found = [
+        one("fine", db="well"),
+        one("waits", db="waiting"),
+        one("cut", "interrupted"),
+        one("broken", "failed"),
+        one("left", db="left alone"),
+        one("given-up", db="well", web="exhausted"),
+        one("given-up-too", db="failed"),
+    ]
+    lines = plain(show("status", state(service(), environments=found)).text).split("\n")
+    first = next(number for number, line in enumerate(lines) if line.startswith("ENVIRONMENT"))
+    ordered = ["given-up", "given-up-too", "cut", "broken", "waits", "fine", "left"]
+    assert [line.split()[0] for line in lines[first + 1 : first + 8]] == ordered
 
 
 def test_nothing_watched_is_said():
@@ -310,6 +353,7 @@ def agent(**more: Any) -> dict[str, Any]:
         "current_task": "SEC-1 - make a key",
         "reason": "",
         "gate": None,
+        "waits_for": [],
         **more,
     }
 
@@ -325,9 +369,11 @@ def test_agents_are_a_table_with_the_tasks_first_line_and_what_holds_them_back()
         reason="exit status 7",
         gate="autonomy",
     )
-    shown = show("agents list", {"agents": [agent(), held]})
+    waiting = agent(waits_for=["service db"])
+    shown = show("agents list", {"agents": [agent(), held, waiting]})
     assert shown.exit_code == 0
-    head, first, second = plain(shown.text).split("\n")
+    head, first, second, third = plain(shown.text).split("\n")
+    assert third.endswith("waits for service db")
     assert head.split() == ["AGENT", "STATE", "GEN", "SEEN", "PID", "TASK", "NOTES"]
     assert " ".join(first.split()) == "team-green001 alive 1 3 s ago 4711 SEC-1 - make a key"
     cut = "x" * 59 + "…"

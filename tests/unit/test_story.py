@@ -14,6 +14,7 @@ from argus.core.events import Event
 from argus.ops import story
 from argus.ops.story import Part
 from argus.ops.story_evidence import LINE, LINES, evidence
+from argus.ops.story_words import recovered
 
 _SOURCE = Path(story.__file__).parent.parent
 _MODULES = {
@@ -92,6 +93,25 @@ def test_an_outage_says_what_was_seen_and_then_what_was_decided_with_its_gate_an
     assert (seen.part, seen.text) == (Part.OBSERVATION, "down after 3 failing checks in a row: refused")
     assert decided.part is Part.DECISION
     assert decided.text == "nothing is done: autonomy (restart requires moderate+), autonomy observe"
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        pytest.param({"restarted": False}, "up again, down for 37s", id="by-itself"),
+        pytest.param({"restarted": True}, "up again after its restart, down for 37s", id="on-record-since-long-ago"),
+        pytest.param(
+            {"restarted": True, "restartHelped": True}, "up again after its restart, down for 37s", id="by-its-restart"
+        ),
+        pytest.param(
+            {"restarted": True, "restartHelped": False},
+            "up again, down for 37s; its restart had not helped",
+            id="by-other-means-than-its-restart",
+        ),
+    ],
+)
+def test_a_restart_that_had_not_helped_is_not_what_brought_it_back(data: dict[str, Any], said: str):
+    assert recovered({**data, "downSeconds": 37.0}) == said
 
 
 def test_a_first_start_is_no_decision_to_start_again():

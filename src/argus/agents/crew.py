@@ -38,11 +38,12 @@ from argus.loops import keep_running
 T = TypeVar("T")
 _FOLLOWS = 5.0
 """Seconds that a launcher's question is kept open; it asks again."""
-_WAIT = 0.4
 _APPROVED = 30.0
 """Seconds to end after a wish to end was granted."""
 _WRITE = 0.1
 """Seconds between two looks for what has waited long enough to be written: a beat is on disk within a second."""
+_AWAY = 1.0
+"""The same while the record is away: to make it all ready, and ten times a second, is the most that beats cost."""
 
 _CUT = 1.0
 """Seconds between two looks at how long the logs have grown; a look costs microseconds for each."""
@@ -63,6 +64,8 @@ class Crew:
 
     async def run(self) -> None:
         store = self._tools.store
+        # Nobody could be heard until now, however long the record took to read, or the machine slept meanwhile.
+        self._keeper.ledger.trusted_from = stamp(self._tools.clock)
         async with asyncio.TaskGroup() as group:
             self._keeper.launches.adopt(group)
             group.create_task(keep_running("agents.keeper", self._keeper.run, store))
@@ -217,9 +220,14 @@ class Crew:
                         self._tools.launcher.bound(self._tools.run_folder(agent.id))
 
     async def _write(self) -> None:
+        ledger = self._keeper.ledger
         while True:
-            await asyncio.sleep(_WRITE if self._keeper.ledger.unwritten else _WAIT)
-            self._ask_to_write()
+            while ledger.unwritten:
+                await asyncio.sleep(_WRITE if not self._tools.notes.is_away else _AWAY)
+                self._ask_to_write()
+            # Nobody beats: nobody looks.
+            await ledger.seen.wait()
+            ledger.seen.clear()
 
     def _ask_to_write(self) -> None:
         """Once: while the store is slow, no more of them wait in the queue."""

@@ -160,9 +160,9 @@ class Keeper:
         if agent.state is not State.SPAWNING and self._ours(agent) is not None:
             why = f"{agent.id} is alive, and would go on without anybody who knows of it: argus agents stop {agent.id}"
             raise ArgusError(Code.INVALID_STATE, why, agent=agent.id)
-        removed = await self.ledger.remove(agent, "removed by hand", by)
-        await self.starts.no_longer_waits(agent)
-        return removed
+        return await self.ledger.remove_asked(
+            agent, "removed by hand", by, then=lambda: self.starts.no_longer_waits(agent)
+        )
 
     async def _stop(self, agent: Agent, grace: float, by: str) -> Agent:
         """What a person stopped stays stopped: that is on record before the signal."""

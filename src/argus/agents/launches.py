@@ -119,16 +119,21 @@ class Launches:
             await asyncio.sleep(_AGAIN)
             self.start(agent, act, start, config)
         except LaunchFailed as failed:
-            self._tell(Launched(agent.id, act, None, str(failed)))
+            await self._give_up(agent, act, str(failed))
         except Exception as error:  # noqa: BLE001 - however it fails, the act gets its outcome
             log.exception("the start of agent %s crashed", agent.id)
-            self._tell(Launched(agent.id, act, None, f"{type(error).__name__}: {error}"))
+            await self._give_up(agent, act, f"{type(error).__name__}: {error}")
 
     async def _give_up(self, agent: Agent, act: Act, why: str) -> None:
         try:
             found = await self._tools.launcher.find(self._tools.run_folder(agent.id), agent.nonce)
         except LaunchUncertain:
             await asyncio.sleep(_AGAIN)
+            self.give_up(agent, act, why)
+            return
+        except Exception:  # noqa: BLE001 - one agent's trouble is not everybody's; and nothing may replace what may run
+            log.exception("what became of agent %s is not known", agent.id)
+            await asyncio.sleep(_START)
             self.give_up(agent, act, why)
             return
         await self._tell_found(agent, act, found, why)
@@ -156,17 +161,21 @@ class Launches:
             return
         except LaunchFailed as failed:
             _settle(place, str(failed))
-            found, failure = None, str(failed)
+            self._forget_report(agent)
+            await self._give_up(agent, act, str(failed))
+            return
         except Exception:  # noqa: BLE001 - one agent's trouble is not everybody's; and nothing may replace what may run
             log.exception("what became of agent %s is not known", agent.id)
             await asyncio.sleep(_START)
             self.hand_over(agent, act)
             return
-        else:
-            failure = (report.result() if report.done() else "") or "its launcher did not start it"
+        self._forget_report(agent)
+        failure = (report.result() if report.done() else "") or "its launcher did not start it"
+        await self._tell_found(agent, act, found, failure)
+
+    def _forget_report(self, agent: Agent) -> None:
         self._reports.pop(agent.id, None)
         self._places.pop(agent.id, None)
-        await self._tell_found(agent, act, found, failure)
 
     async def _tell_found(self, agent: Agent, act: Act, found: Running | Ended | None, why: str) -> None:
         if isinstance(found, Running):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -19,7 +20,7 @@ from argus.core.events import Draft
 from argus.core.trouble import Trouble
 from argus.core.vital import Vital
 from argus.host.identity import Identity
-from argus.store.intents import Intents
+from argus.store.intents import Intents, Then
 from argus.store.records import Append, Document, PutDocument, PutIncident, Write
 
 _HOUR = 3600.0
@@ -39,6 +40,8 @@ class Ledger:
         self.unknown_until: Stamp | None = None
         self._unwritten: dict[str, float] = {}
         """Whose last words are not on record yet, and since when; the longest waiting first."""
+        self.seen = asyncio.Event()
+        """Somebody was seen, and that is not written yet."""
         self.is_asked_to_write = False
         self.intents = Intents(tools.store, tools.notes)
         self._excused: dict[str, Stamp] = {}
@@ -67,13 +70,29 @@ class Ledger:
         return incidents.writes(before, agent)
 
     async def remove(self, agent: Agent, reason: str, by: str) -> Agent:
+        """Of one that was seen to be over."""
+        removed, writes = self._removal(agent, reason, by)
+        await self._tools.notes.note(*writes)
+        self.forget(agent.id, reason)
+        return removed
+
+    async def remove_asked(self, agent: Agent, reason: str, by: str, then: Then) -> Agent:
+        """As a person wants it. Who is told that it is done has it on record: what is only noted a kill may undo."""
+        removed, writes = self._removal(agent, reason, by)
+
+        async def gone() -> None:
+            self.forget(agent.id, reason)
+            await then()
+
+        await self.intents.commit(*writes, then=gone)
+        return removed
+
+    def _removal(self, agent: Agent, reason: str, by: str) -> tuple[Agent, list[Write]]:
         removed = self.moved(agent, State.REMOVED, reason=reason)
         ending = incidents.closing(removed, self._tools.clock.wall(), f"removed: {reason}")
         told = Append(reports.removed(removed, by))
         removed = replace(removed, trouble=None)
-        await self._tools.notes.note(*ending, put(removed), told)
-        self.forget(agent.id, reason)
-        return removed
+        return removed, [*ending, put(removed), told]
 
     def forget(self, id: str, why: str) -> None:
         self.book.forget(id)
@@ -111,6 +130,8 @@ class Ledger:
     def see(self, agent: Agent, status: str = "", task: str = "") -> None:
         now = stamp(self._tools.clock)
         self.book.hear(agent.id, now, status, task)
+        if not self._unwritten:
+            self.seen.set()
         self._unwritten.setdefault(agent.id, now.boot)
 
     @property
@@ -137,6 +158,7 @@ class Ledger:
         except ArgusError:
             kept = {id: since for id, since in some.items() if self.book.peek(id)}
             self._unwritten = {**kept, **{id: since for id, since in self._unwritten.items() if id not in kept}}
+            self.seen.set()  # whoever looks for them may have found none meanwhile
             raise
 
     def broken(self, agent: Agent) -> Broke:

@@ -8,6 +8,7 @@ from typing import Any
 from argus.agents.model import Agent
 from argus.agents.policy import Gate
 from argus.core.autonomy import Level
+from argus.core.cutting import beginning
 from argus.core.depending import Broke
 from argus.core.errors import Code
 from argus.core.events import Draft
@@ -24,7 +25,7 @@ def _agent(agent: Agent) -> dict[str, Any]:
         "lineage": agent.lineage,
         "generation": agent.generation,
         "config_name": agent.config,
-        "task": agent.task[:_TASK],
+        "task": beginning(agent.task, _TASK),
         "state": agent.state.value,
     }
 
@@ -119,7 +120,7 @@ def hint(gate: Gate, agent: Agent, most: int) -> str:
 
 
 def stop_requested(agent: str, id: str, reason: str) -> Draft:
-    return Draft(CHANNEL, "stop_requested", agent, {"agent_id": agent, "id": id, "reason": reason[:_TASK]})
+    return Draft(CHANNEL, "stop_requested", agent, {"agent_id": agent, "id": id, "reason": beginning(reason, _TASK)})
 
 
 def stop_answered(agent: str, id: str, status: str, by: str) -> Draft:

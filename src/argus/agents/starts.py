@@ -1,8 +1,8 @@
 """Starting an agent, for the first time or again: claim and intent in one commit, then the start, then its outcome.
 
-A claim is made once for each lineage and generation, and the run folder is a latch besides. So neither two Arguses nor
-a crash between claim and start make two agents of one task: whoever comes after a crash carries the same claim out
-again, and the latch lets one through.
+A claim is made once for each lineage and generation, and for each id; the run folder is a latch besides. So neither two
+Arguses nor a crash between claim and start make two agents of one task, or give one name to two: whoever comes after a
+crash carries the same claim out again, and the latch lets one through.
 """
 
 from __future__ import annotations
@@ -132,8 +132,10 @@ class Starts:
             intent |= {"previous": before.id, "wait": before.wait}
         incident = agent.trouble.incident if agent.trouble else None
         act = Act(self._tools.new_id(), RESPAWN if before else SPAWN, agent.lineage, now, incident, intent)
+        named = Claim(f"agent-id:{agent.id}", now.wall)
         writes: list[Write] = [
             Claim(f"agent:{agent.lineage}:{agent.generation}", now.wall),
+            named,
             put(agent),
             OpenAct(act),
             *(Append(draft) for draft in told),
@@ -155,14 +157,28 @@ class Starts:
         if agent.terminal is None:
             # Making it takes as long as writing the intent, and is done meanwhile: nothing runs in it before.
             asyncio.get_running_loop().call_soon(self._try_to_prepare, agent)
-        await self._ledger.intents.commit(*writes, then=then)
+        try:
+            await self._ledger.intents.commit(*writes, then=then)
+        except ArgusError as error:
+            if error.details.get("key") == named.key:
+                # Another Argus on this record has given it to somebody else; the next try takes the one after it.
+                self._ledger.book.use(agent.id)
+            raise
         return agent
 
     async def try_again(self, agent: Agent) -> None:
         """Starts one that has waited, when nothing that it needs is down any more; or ends it, if it was stopped."""
-        if agent.id in self._held and (agent.stop or not self._ledger.broken(agent)):
+        if agent.id not in self._held:
+            return
+        roots = self._ledger.broken(agent)
+        if agent.stop or not roots:
             # Its gate is on record until it runs: an Argus that is killed here knows that it was meant to wait.
             self.carry_out(agent, self._held.pop(agent.id))
+        elif agent.reason != _waits(roots):
+            # One thing is back and another is down by now.
+            agent = replace(agent, reason=_waits(roots))
+            await self._tools.notes.note(put(agent))
+            self._ledger.book.put(agent)
 
     async def no_longer_waits(self, agent: Agent) -> None:
         act = self._held.pop(agent.id, None)
@@ -256,9 +272,21 @@ class Starts:
             ending = incidents.closing(agent, now.wall, f"respawned as {agent.id}")
             agent = replace(agent, trouble=None)
         closed = CloseAct(message.act.id, outcome, self._tools.clock.wall(), detail)
-        await self.close(*ending, put(agent), closed, Append(told))
-        self._ledger.book.put(agent)
+        await self._settled(agent, *ending, put(agent), closed, Append(told))
         return agent
+
+    async def _settled(self, agent: Agent, *writes: Write) -> None:
+        async def known() -> None:
+            self._ledger.book.put(agent)
+
+        try:
+            # If its answer is lost, what came of it is asked, and not made up anew: a second try would have another
+            # incident, and leave the first one open for good.
+            await self._ledger.intents.commit(*writes, then=known)
+        except ArgusError as error:
+            if error.code is not Code.CONFLICT:
+                raise
+            await known()  # the act has its outcome on record
 
     async def _nobody_wants(self, message: Launched) -> None:
         """It was removed while it was being started: what came of that is ended, and the act has its outcome."""

@@ -39,6 +39,39 @@ def _room() -> int:
     return CONNECTIONS if descriptors < 0 else max(1, min(CONNECTIONS, descriptors // 2))
 
 
+class Together:
+    """A connection on which the head of an answer waits for its body, if that comes at once: uvicorn writes them one
+    after the other, and each is a call of the kernel. Never more than one piece waits, so that whoever writes much is
+    still held up by a client that does not read."""
+
+    __slots__ = ("_call_soon", "_held", "_transport")
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._call_soon = loop.call_soon
+        self._held = b""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        if self._held:
+            held, self._held = self._held, b""
+            self._transport.writelines((held, data))
+        elif data:
+            self._held = data
+            self._call_soon(self._flush)
+
+    def _flush(self) -> None:
+        if self._held:
+            held, self._held = self._held, b""
+            self._transport.write(held)
+
+    def close(self) -> None:
+        self._flush()
+        self._transport.close()
+
+
 class BoundedProtocol(HttpToolsProtocol):
     """uvicorn's protocol with bounds on what a client without a token can take: connections, headers and time."""
 
@@ -53,7 +86,7 @@ class BoundedProtocol(HttpToolsProtocol):
     _stuck: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
+        super().connection_made(Together(transport, self.loop))  # type: ignore[arg-type]
         self._wait_for(_HEAD_SECONDS)
         if len(self._silent) >= min(SILENT, _room()) or len(self.connections) > _room():
             next(chain(self._silent, self._idle, (self,))).transport.abort()

@@ -14,6 +14,7 @@ from typing import Any
 
 from argus.bridge.pool import Full, Held, Pool
 from argus.core.circuit import Circuit, Verdict
+from argus.core.cutting import beginning, ending
 from argus.core.errors import IN_ANSWERS, ArgusError, Code
 from argus.host.mcp_seam import Closed, Forgotten, Reach, Refused, Reply, Tool, TooLarge, Unreachable
 
@@ -133,7 +134,11 @@ class Calling:
         sent = _Sent(is_patient)
 
         def failed(reason: str, why: str, verdict: Verdict, said: str = "", **more: Any) -> Failed:
-            about = {"tool": tool, "mayHaveRun": sent.is_sent if tool else None, "said": self._clean(said)[-_CUT:]}
+            about = {
+                "tool": tool,
+                "mayHaveRun": sent.is_sent if tool else None,
+                "said": ending(self._clean(said), _CUT),
+            }
             return Failed(server, reason, self._clean(why), verdict, **about, **more)
 
         try:
@@ -150,7 +155,7 @@ class Calling:
             raise failed("answer_too_large", str(error), Verdict.ANSWERED) from None
         except Refused as error:
             why = f"refused: {error}"
-            raise failed("refused", why[:_CUT], Verdict.ANSWERED, rpcCode=error.code) from None
+            raise failed("refused", beginning(why, _CUT), Verdict.ANSWERED, rpcCode=error.code) from None
         except Full:
             raise failed("busy", "too many sessions to MCP servers are in use", Verdict.NOTHING) from None
 
@@ -179,7 +184,7 @@ def listed(names: Iterable[str]) -> str:
 
 def _last_line(said: str) -> str:
     lines = [one.strip() for one in said.splitlines() if one.strip()]
-    return f"; it said: {lines[-1][-_LINE:]}" if lines else ""
+    return f"; it said: {ending(lines[-1], _LINE)}" if lines else ""
 
 
 def _until(timeout: float) -> float:

@@ -13,6 +13,7 @@ from typing import Any
 
 from argus.bridge.reading import Heard, Refusal
 from argus.core.circuit import Verdict
+from argus.core.cutting import beginning, ending
 from argus.core.errors import ArgusError, Code
 
 _SAID = 2000
@@ -111,14 +112,14 @@ def judge(heard: Heard, end: End, named: Sequence[str], misfit: Callable[[Any], 
         return judged(_server_failed(failed, result.text if result else ""))
     if result is None:
         why, cause = _silence(heard, end)
-        error = failure(cause, why, said=end.said[-_SAID:], strangeLines=heard.strange)
+        error = failure(cause, why, said=ending(end.said, _SAID), strangeLines=heard.strange)
         is_known = end.exit_code is not None or end.is_patient
         return judged(error, dict.fromkeys(named, why) if is_known else known)
     if result.kind == "error_max_turns":
         message = f"no answer after {result.turns} turns: {'; '.join(result.errors) or 'there were no more'}"
         return judged(failure(Cause.TURNS, message, turns=result.turns))
     if not result.ok:
-        why = "; ".join(result.errors) or result.text[:_SAID] or f"it ended with {result.kind}"
+        why = "; ".join(result.errors) or beginning(result.text, _SAID) or f"it ended with {result.kind}"
         return judged(failure(Cause.PROGRAM, why, kind=result.kind), dict.fromkeys(named, why))
     if absent and not usable:
         message = f"no MCP server {absent[0]!r} is known to the program that was asked"
@@ -126,7 +127,9 @@ def judge(heard: Heard, end: End, named: Sequence[str], misfit: Callable[[Any], 
         missing.actions = ("list_mcp_servers", "check_name")
         return judged(missing)
     if misfit is not None and (why := misfit(result.structured)):
-        return judged(failure(Cause.OUTPUT, f"the answer does not fit the schema: {why}", answer=result.text[:_SAID]))
+        return judged(
+            failure(Cause.OUTPUT, f"the answer does not fit the schema: {why}", answer=beginning(result.text, _SAID))
+        )
     return judged(None)
 
 
@@ -161,14 +164,14 @@ def _refused(refusal: Refusal) -> ArgusError:
     cause = Cause.LIMIT if is_limit else Cause.MODEL
     said = refusal.message or refusal.kind
     words = "the model's service is at its limit" if is_limit else "the model's service refused"
-    return failure(cause, f"{words}: {said}"[:_SAID], status=refusal.status, kind=refusal.kind)
+    return failure(cause, beginning(f"{words}: {said}", _SAID), status=refusal.status, kind=refusal.kind)
 
 
 def _server_failed(known: Mapping[str, str], answer: str) -> ArgusError:
     name, reason = next(iter(known.items()))
     others = f", and {len(known) - 1} more" if len(known) > 1 else ""
     message = f"the MCP server {name} failed{others}: {reason}"
-    return failure(Cause.SERVER, message, server=name, reason=reason, answer=answer[:_SAID])
+    return failure(Cause.SERVER, message, server=name, reason=reason, answer=beginning(answer, _SAID))
 
 
 def _silence(heard: Heard, end: End) -> tuple[str, Cause]:
@@ -176,7 +179,7 @@ def _silence(heard: Heard, end: End) -> tuple[str, Cause]:
         where = "before it had begun" if heard.servers is None else "waiting for the model"
         return f"no answer within {end.timeout:g} s, {where}", Cause.TIMEOUT
     how = f"signal {-end.exit_code}" if end.exit_code < 0 else f"status {end.exit_code}"
-    last = end.said.strip().rpartition("\n")[2][:300]
+    last = beginning(end.said.strip().rpartition("\n")[2], 300)
     return f"the program ended with {how} and without an answer{f': {last}' if last else ''}", Cause.PROGRAM
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from argus.bridge.naming import server_in
+from argus.core.cutting import beginning
 
 _SAID = 500
 # What the client says of a server itself. With any other number it passes on what the server answered.
@@ -84,7 +85,9 @@ class Heard:
         blocks = _content(said)
         if said.get("error"):
             text = next((_text(one.get("text")) for one in blocks if one.get("type") == "text"), "")
-            self.refusal = Refusal(_number(said.get("api_error_status")), _text(said.get("error")), text[:_SAID])
+            self.refusal = Refusal(
+                _number(said.get("api_error_status")), _text(said.get("error")), beginning(text, _SAID)
+            )
             return
         self.refusal = None
         for one in blocks:
@@ -106,14 +109,14 @@ class Heard:
             if not one.get("is_error") or isinstance(whole, dict) or _is_an_answer(text):
                 self.answered.add(server)
             elif "non_execution_kind" not in metas.get(number, {}) and not text.startswith("<tool_use_error>"):
-                self.failed[server] = text[:_SAID]
+                self.failed[server] = beginning(text, _SAID)
 
     def _take_end(self, said: Mapping[str, Any]) -> None:
         status = _number(said.get("api_error_status"))
         text, errors = said.get("result"), said.get("errors")
         if said.get("is_error") and (status is not None or said.get("terminal_reason") == "api_error"):
             kind = _text(said.get("api_error_type")) or (self.refusal.kind if self.refusal else "")
-            self.refusal = Refusal(status, kind, _text(text)[:_SAID])
+            self.refusal = Refusal(status, kind, beginning(_text(text), _SAID))
         self.denied |= {_text(one.get("tool_name")) for one in _dicts(said.get("permission_denials"))}
         self.result = Result(
             ok=said.get("subtype") == "success" and not said.get("is_error"),
@@ -122,7 +125,9 @@ class Heard:
             structured=said.get("structured_output"),
             turns=_number(said.get("num_turns")),
             cost=said["total_cost_usd"] if isinstance(said.get("total_cost_usd"), int | float) else None,
-            errors=tuple(one[:_SAID] for one in errors if isinstance(one, str)) if isinstance(errors, list) else (),
+            errors=tuple(beginning(one, _SAID) for one in errors if isinstance(one, str))
+            if isinstance(errors, list)
+            else (),
         )
 
 

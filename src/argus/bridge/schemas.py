@@ -15,6 +15,7 @@ from functools import cache
 from itertools import islice
 from typing import Any, NamedTuple
 
+from argus.core.cutting import beginning
 from argus.core.errors import ArgusError, Code
 
 _DEEPEST = 60
@@ -61,7 +62,7 @@ class Schema:
         except RecursionError:
             raise Unfit("it leads round in a circle") from None
         except Exception as error:  # noqa: BLE001 - the library's ways to say that a reference leads nowhere
-            raise Unfit(f"it cannot be followed: {str(error)[:_CUT]}") from None
+            raise Unfit(f"it cannot be followed: {beginning(str(error), _CUT)}") from None
 
 
 async def read(schema: Mapping[str, Any]) -> Schema:
@@ -79,9 +80,9 @@ def _read(schema: dict[str, Any]) -> Schema:
         kind.check_schema(schema)
     except library.SchemaError as error:
         where = "/".join(map(str, error.absolute_path))
-        raise Unfit(f"{f'at {where}: ' if where else ''}{error.message[:_CUT]}") from None
+        raise Unfit(f"{f'at {where}: ' if where else ''}{beginning(error.message, _CUT)}") from None
     except Exception as error:  # noqa: BLE001 - as above
-        raise Unfit(str(error)[:_CUT]) from None
+        raise Unfit(beginning(str(error), _CUT)) from None
     budget = _Budget()
     # A registry of its own, or references to other machines would be fetched.
     registry = importlib.import_module("referencing").Registry()
@@ -125,7 +126,7 @@ def _told(error: Any) -> Misfit:
     if error.validator == "required" and isinstance(error.instance, dict):
         missing = [one for one in error.validator_value if one not in error.instance and repr(one) in error.message]
         path += [str(one) for one in missing[:1]]
-    return Misfit(".".join(path), str(error.message)[:_CUT])
+    return Misfit(".".join(path), beginning(str(error.message), _CUT))
 
 
 def _measured(schema: Any) -> int:

@@ -12,14 +12,16 @@ from argus.core.errors import ArgusError
 
 _PATIENCE = 1.0
 """Seconds: somebody has pressed Tab and waits."""
-_NAMES = {
-    "services": "name",
-    "agents": "agent_id",
-    "sessions": "project",
-    "spawns": "id",
-    "breakers": "name",
-    "incidents": "id",
+_NAMES: dict[str, tuple[str, str | None]] = {
+    "services": ("services", "name"),
+    "agents": ("agents", "agent_id"),
+    "configs": ("agents", None),
+    "sessions": ("sessions", "project"),
+    "spawns": ("spawns", "id"),
+    "breakers": ("breakers", "name"),
+    "incidents": ("incidents", "id"),
 }
+"""By what is completed: the page that lists them, and which field of each is its name. None: they are names."""
 
 
 @click.command()
@@ -49,8 +51,9 @@ def _known(kind: str) -> list[str]:
     try:
         if client.running(home.folder(os.environ)) is None:
             return []
-        said = client.ask(None, "GET", f"/api/{kind}", timeout=_PATIENCE, start=False)
-        found = [str(one[_NAMES[kind]]) for one in said[kind]]
+        page, name = _NAMES[kind]
+        said = client.ask(None, "GET", f"/api/{page}", timeout=_PATIENCE, start=False)
+        found = [str(one if name is None else one[name]) for one in said[kind]]
     except (ArgusError, client.Refused, LookupError, TypeError):
         return []
     return [name for name in dict.fromkeys(found) if name.isprintable()]

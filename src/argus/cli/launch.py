@@ -81,11 +81,7 @@ def _error_file(folder: Path) -> int:
         (folder / "logs").mkdir(mode=0o700, exist_ok=True)
         return os.open(folder / "logs" / "argus.err", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     except OSError as error:
-        raise ArgusError(
-            Code.STORE_UNAVAILABLE,
-            f"{folder} cannot be used: {error.strerror}{home.ANOTHER}",
-            folder=str(folder),
-        ) from None
+        raise state_folder.unusable(folder, error, home.ANOTHER) from None
 
 
 def _read_announcement(reading: int) -> dict[str, Any] | None:

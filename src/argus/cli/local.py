@@ -40,7 +40,7 @@ def up(detach: bool, host: str | None, port: int | None, config: str | None, as_
     if detach:
         _announce(launch.start_detached(named, host=host, port=port), as_json)
         return
-    from argus import daemon
+    from argus import assembly
     from argus.startup import Options
 
     failed: dict[str, Any] = {}
@@ -57,7 +57,7 @@ def up(detach: bool, host: str | None, port: int | None, config: str | None, as_
         host=host,
         port=port,
     )
-    code = daemon.run(options, announce)
+    code = assembly.run(options, announce)
     if failed:
         raise client.Refused(failed)
     sys.stdout.flush()

@@ -32,6 +32,8 @@ _OWN = frozenset({"agent", "completion", "doctor", "hooks", "service"})
 
 _LONG = 2 * 3600.0
 """Seconds that work may take which shows what it is doing."""
+_LINE = 32_000
+"""Characters of a path and its query, beyond which a server takes a request for none."""
 
 
 class Verbs(click.Group):
@@ -163,14 +165,17 @@ def _explaining(command: click.Command) -> click.Command:
     assert story is not None
 
     def callback(**given: Any) -> None:
-        if not str(given["given_id"]).isupper():  # incidents' ids never are
+        if given["given_id"] is None:
             story(**given)
             return
-        from argus.cli.explained import explain
+        from argus.cli import explained
 
-        explain(str(given["given_id"]), given["as_json"])
+        explained.explain(given["given_id"], given["as_json"], lambda id: story(**{**given, "given_id": id}))
 
-    help = f"{command.help}\n\nOf an error code, such as PORT_CONFLICT: what it means and what to do; needs no daemon."
+    help = (
+        f"{command.help}\n\nOf an error code, such as PORT_CONFLICT: what it means and what to do; `codes` lists them. "
+        "Both need no daemon."
+    )
     return click.Command(command.name, params=command.params, callback=callback, help=help)
 
 
@@ -283,6 +288,9 @@ def _run(operations: list[dict[str, Any]], given: dict[str, Any], verb: str, as_
         else:
             body[name] = given[name]
     target = f"{path}?{urlencode(query)}" if query else path
+    if len(target) > _LINE:
+        longest = max(given.values(), key=lambda value: len(str(value)))
+        raise click.UsageError(f"an argument is too long: {len(str(longest))} characters")
     answer = _asked(one, target, body, None if as_json else verb)
     shown = render.show(verb, answer)
     click.echo(json.dumps(answer, indent=2) if as_json else shown.text, color=None)
@@ -338,7 +346,8 @@ def _config() -> str | None:
 @click.version_option(__version__, prog_name="argus")
 @click.option("--config", metavar="FILE", help="The configuration file; else ./argus.yaml, else the user's own.")
 def argus(config: str | None) -> None:
-    pass
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb":
+        click.get_current_context().color = False  # for every command: else a terminal is all that is asked for
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -10,29 +10,6 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
                      'restart budget.',
              'long': False,
              'fields': []}],
- 'context': [{'name': 'context',
-              'method': 'GET',
-              'path': '/api/context',
-              'help': "Returns a compact, stable block of text on the machine's health, meant for an AI's "
-                      'context.\n'
-                      '\n'
-                      'Changes nothing. Read it before blaming your own work for a failure: the machine may '
-                      'be broken. It names every\n'
-                      'service with its state, agents and sessions that need somebody, open circuit '
-                      'breakers, what is left of the restart\n'
-                      'budget, how much Argus may do by itself, and the other MCP servers that can be called '
-                      'from your folder, and whether\n'
-                      'each is available. Details are in `services`.',
-              'long': False,
-              'fields': [{'name': 'projectPath',
-                          'in': 'query',
-                          'placed': False,
-                          'required': False,
-                          'default': None,
-                          'type': 'path',
-                          'choices': None,
-                          'help': 'Whose MCP servers are named; where you work if left out',
-                          'cli': 'folder'}]}],
  'autonomy': [{'name': 'autonomy.show',
                'method': 'GET',
                'path': '/api/autonomy',
@@ -79,6 +56,30 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
                    'minutes.',
            'long': False,
            'fields': []}],
+ 'context': [{'name': 'context',
+              'method': 'GET',
+              'path': '/api/context',
+              'help': "Returns a compact, stable block of text on the machine's health, meant for an AI's "
+                      'context.\n'
+                      '\n'
+                      'Changes nothing. Read it before blaming your own work for a failure: the machine may '
+                      'be broken. It names every\n'
+                      'service with its state, environments with the containers that are not well, agents '
+                      'and sessions that need somebody,\n'
+                      'open circuit breakers, what is left of the restart budget, how much Argus may do by '
+                      'itself, and the other MCP\n'
+                      'servers that can be called from your folder, and whether each is available. Details '
+                      'are in `services`.',
+              'long': False,
+              'fields': [{'name': 'projectPath',
+                          'in': 'query',
+                          'placed': False,
+                          'required': False,
+                          'default': None,
+                          'type': 'path',
+                          'choices': None,
+                          'help': 'Whose MCP servers are named; where you work if left out',
+                          'cli': 'folder'}]}],
  'services list': [{'name': 'services.list',
                     'method': 'GET',
                     'path': '/api/services',
@@ -117,15 +118,16 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
                                '\n'
                                'Changes the service: it is restarted when every gate allows it (maintenance, '
                                'infrastructure event, dependency,\n'
-                               'autonomy, one restart an outage, budget). At autonomy cautious, a person who '
-                               'asks for it in an outage approves what\n'
-                               'Argus proposed; an agent does not. A refusal is GATE_REFUSED or '
-                               'RESTART_BUDGET_EXHAUSTED and names the gate and how\n'
-                               'it opens: do not ask again at once, and do not restart it by hand. '
-                               'INVALID_STATE: it cannot be restarted, or a\n'
-                               'restart is under way. Returns as soon as the intent is on record; the '
-                               'outcome is an event\n'
-                               "`services:restart_finished`, and shows in the service's state.",
+                               'autonomy, one restart an outage, budget). A person who asks for it in an '
+                               'outage approves what Argus proposed at\n'
+                               'autonomy cautious, and may restart again what was restarted in it already; '
+                               'an agent may not. A refusal is\n'
+                               'GATE_REFUSED or RESTART_BUDGET_EXHAUSTED and names the gate and how it '
+                               'opens: do not ask again at once, and do not\n'
+                               'restart it by hand. INVALID_STATE: it cannot be restarted, or a restart is '
+                               'under way. Returns as soon as the intent\n'
+                               'is on record; the outcome is an event `services:restart_finished`, and shows '
+                               "in the service's state.",
                        'long': False,
                        'fields': [{'name': 'name',
                                    'in': 'path',

@@ -11,6 +11,7 @@ _COLOURS = {
     **{"up": "32", "down": "31;1", "degraded": "33", "unknown": "33", "pending": "2"},
     **{"alive": "32", "dead": "31;1", "stale": "33", "spawning": "2"},
     **{"working": "32", "idle": "2", "waiting_for_permission": "33;1", "waiting_for_input": "33;1", "stalled": "31;1"},
+    **{"setting up": "36", "cleaning": "2", "interrupted": "33"},
     **{"rate_limited": "33", "running": "32", "failed": "31;1", "abandoned": "31", "warning": "33", "critical": "31;1"},
 }
 _HIDING = ("Cc", "Cf", "Cs", "Zl", "Zp")
@@ -65,12 +66,22 @@ def _coloured(state: str) -> str:
 
 def _table(rows: list[list[str]], widths_of: list[list[str]]) -> str:
     """`widths_of` is the same without colours, which take no room."""
-    widths = [max(len(row[column]) for row in widths_of) for column in range(len(rows[0]))]
+    taken = [[_cells(cell) for cell in row] for row in widths_of]
+    widths = [max(row[column] for row in taken) for column in range(len(rows[0]))]
     lines = []
-    for row, plain in zip(rows, widths_of, strict=True):
-        cells = [cell + " " * (width - len(bare)) for cell, bare, width in zip(row, plain, widths, strict=True)]
+    for row, bare in zip(rows, taken, strict=True):
+        cells = [cell + " " * (width - room) for cell, room, width in zip(row, bare, widths, strict=True)]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
+
+
+def _cells(text: str) -> int:
+    """The room that it takes on a terminal: some letters are as wide as two, some stand over another."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import category, east_asian_width
+
+    return sum(0 if category(one) in ("Mn", "Me") else 2 if east_asian_width(one) in "WF" else 1 for one in text)
 
 
 def table(rows: list[list[str]], *, coloured: int) -> str:
@@ -106,11 +117,6 @@ def percent(share: float | None) -> str:
 
 def _status(state: dict[str, Any]) -> Shown:
     argus = state["argus"]
-    down = [one["name"] for one in state["services"] if one["state"] == "down"]
-    unknown = [one["name"] for one in state["services"] if one["state"] == "unknown"]
-    verdict = "all is well" if state["well"] else f"down: {clean(', '.join(down))}" if down else "not well"
-    if not (state["well"] or down or state["infrastructureEvent"]) and argus["store"] == "ok":
-        verdict = f"cannot be checked: {clean(', '.join(unknown))}" if unknown else "somebody needs you"
     where = clean(argus["config"] or "no configuration; watching what was found listening")
     lines = [f"Argus {argus['version']} at {argus['url']} ({where})"]
     lines += [f"notice: {clean(notice)}" for notice in argus["notices"]]
@@ -122,15 +128,41 @@ def _status(state: dict[str, Any]) -> Shown:
     lines += ["", _services(state["services"]), ""]
     lines += [_crew(state["agents"]), ""] if state["agents"] else []
     lines += [_of_sessions(state["sessions"]), ""] if state["sessions"] else []
+    lines += [_of_environments(state), ""] if state["environments"] else []
     budget = state["budget"]
-    lines.append(f"{verdict}; autonomy {state['autonomy']}, restarts left this hour {budget['left']}/{budget['most']}")
+    lines.append(
+        f"{verdict(state)}; autonomy {state['autonomy']}, restarts left this hour {budget['left']}/{budget['most']}"
+    )
     return Shown("\n".join(lines), 0 if state["well"] else 1)
+
+
+def verdict(state: dict[str, Any]) -> str:
+    """In a line: what is wrong, and who waits for somebody."""
+    services = state["services"]
+    parts = {
+        "down": [one["name"] for one in services if one["state"] == "down"],
+        "cannot be checked": [one["name"] for one in services if one["state"] == "unknown"],
+        "needs you": state["needsYou"],
+    }
+    said = "; ".join(f"{what}: {_some(names)}" for what, names in parts.items() if names)
+    return said or ("all is well" if state["well"] else "not well")
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return clean(", ".join(names[:_NAMED])) + more
 
 
 def _of_sessions(found: list[dict[str, Any]]) -> str:
     from argus.cli.render_sessions import sessions
 
     return sessions(found)
+
+
+def _of_environments(state: dict[str, Any]) -> str:
+    from argus.cli.render_environments import environments
+
+    return environments(state["environments"], state["timestamp"] / 1000)
 
 
 def _breaker(one: dict[str, Any]) -> str:
@@ -186,6 +218,8 @@ def _reload(answer: dict[str, Any]) -> Shown:
     return Shown("\n".join(lines))
 
 
+_NAMED = 12
+"""In a line; the tables have all of them."""
 _TASK = 60
 """Characters of a task in a table; `argus agents list --json` has all of it."""
 
@@ -201,13 +235,17 @@ def _crew(agents: list[dict[str, Any]]) -> str:
     plain, coloured = [head], [head]
     for one in agents:
         notes = [clean(one["reason"])] if one["reason"] else []
-        notes += [f"held back: {clean(one['gate'])}"] if one["gate"] else []
+        notes += [f"held back: {clean(one['gate'])}"] if one["gate"] else waits_for(one)
         seen = "" if one["age_seconds"] is None else f"{lasting(one['age_seconds'])} ago"
         row = [clean(one["agent_id"]), clean(one["state"]), str(one["generation"]), seen, str(one["pid"] or "")]
         row += [first_line(one["current_task"]), "; ".join(notes)]
         plain.append(row)
         coloured.append([row[0], _coloured(row[1]), *row[2:]])
     return _table(coloured, plain)
+
+
+def waits_for(one: dict[str, Any]) -> list[str]:
+    return [f"waits for {clean(' and '.join(one['waits_for']))}"] if one["waits_for"] else []
 
 
 def first_line(task: str) -> str:

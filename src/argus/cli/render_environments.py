@@ -2,12 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Any
 
-from argus.cli.render import Shown, clean
+from argus.cli.render import Shown, clean, lasting, table
 
+_FINE = ("well", "left alone")
+_GIVEN_UP = ("failed", "exhausted")
+_WELL = 3
 _MARKS = {"pass": "ok  ", "warn": "warn", "fail": "FAIL"}
+
+
+def environments(found: list[dict[str, Any]], now: float) -> str:
+    """At a glance, as the record has them; `env status` asks the engine."""
+    head = ["ENVIRONMENT", "STATE", "SINCE", "CONTAINERS"]
+    rows = [[clean(one["name"]), clean(one["state"]), since(one, now), containers(one)] for one in worst_first(found)]
+    return table([head, *rows], coloured=1)
+
+
+def worst_first(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(found, key=_rank)
+
+
+def is_well(one: dict[str, Any]) -> bool:
+    return _rank(one) == _WELL
+
+
+def _rank(one: dict[str, Any]) -> int:
+    """What was given up, what did not come to be, what something is done about, and the rest."""
+    guards = one["guards"].values()
+    if any(state in _GIVEN_UP for state in guards):
+        return 0
+    if one["state"] in ("failed", "interrupted"):
+        return 1
+    return 2 if any(state not in _FINE for state in guards) else _WELL
+
+
+def since(one: dict[str, Any], now: float) -> str:
+    return lasting(max(0.0, now - datetime.fromisoformat(one["since"]).timestamp()))
+
+
+def containers(one: dict[str, Any]) -> str:
+    """Those that are not well by name, the rest by number."""
+    counts = Counter(one["guards"].values())
+    sick = [f"{name} {state}" for name, state in sorted(one["guards"].items()) if state not in _FINE]
+    return clean("; ".join([*sick, *(f"{counts[state]} {state}" for state in _FINE if counts[state])]))
 
 
 def _init(answer: dict[str, Any]) -> Shown:

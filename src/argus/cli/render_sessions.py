@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from argus.cli.render import Shown, clean, first_line, lasting, table
+from argus.cli.render import Shown, clean, first_line, lasting, table, waits_for
 
 
 def sessions(found: list[dict[str, Any]]) -> str:
@@ -22,6 +22,7 @@ def _row(one: dict[str, Any]) -> list[str]:
     notes += [f"{clean(one['tool'])} runs"] if one["tool"] and one["state"] == "working" else []
     notes += [f"until {one['resets_at']}"] if one["resets_at"] else []
     notes += [f"prompt {one['prompt']['id']}"] if one["prompt"] else []
+    notes += waits_for(one)
     notes += ["NEEDS YOU"] if one["needs_you"] else []
     return [clean(one["project"]), clean(one["state"]), context, _handoff(one), "; ".join(notes)]
 

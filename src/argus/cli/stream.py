@@ -23,10 +23,12 @@ def events(
     after: str | None,
     channel: str | None,
     live: bool = False,
+    start: bool = True,
     begun: Callable[[], None] = lambda: None,
 ) -> Iterator[dict[str, Any]]:
-    """`begun` is called when the daemon listens: what happens from then on is not missed."""
-    position, is_begun = after, False
+    """`begun` is called when the daemon listens: what happens from then on is not missed. `start`: a daemon, where
+    there is none."""
+    position, may_start = after, start
     while True:
         query = {"follow": "true" if follow else "false", **({"after": position} if position else {"last": str(last)})}
         if channel:
@@ -34,8 +36,8 @@ def events(
         if live:
             query["live"] = "true"
         # Only the first time: one that a person stopped meanwhile is waited for, not started.
-        daemon = running(home.folder(os.environ)) if is_begun else find_or_start(config)
-        is_begun = True
+        daemon = find_or_start(config) if may_start else running(home.folder(os.environ))
+        may_start = False
         if daemon is None:
             time.sleep(0.5)
             continue

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import contextlib
 import os
-import select
-import termios
+import signal
+import sys
 import threading
 import time
-import tty
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 import click
 
 from argus.cli import client, stream
+from argus.cli.http import TIMEOUT
 from argus.cli.panel import Picture, paint
 from argus.cli.render import show
+from argus.cli.terminal import ESCAPE, Gone, Signals, keys
 from argus.core.errors import ArgusError
 
 _EVERY = 2.0
 """Seconds after which the state is asked for although nothing happened: ages grow."""
 _SOONEST = 0.2
 """Seconds between two questions, however much happens."""
-_TICK = 0.1
+_PATIENCE = 2.5
+"""Seconds that an answer may take, before its lack is told: with `_EVERY`, within five of the last one."""
+_SILENT = "Argus does not answer"
 
 
 def watch(config: str | None) -> None:
@@ -49,76 +52,124 @@ class _News:
 
     def _follow(self) -> None:
         with contextlib.suppress(client.Refused, ArgusError):
-            for event in stream.events(self._config, follow=True, last=6, after=None, channel=None, live=True):
+            told = stream.events(self._config, follow=True, last=6, after=None, channel=None, live=True, start=False)
+            for event in told:
                 with self._lock:
                     self._told = [*self._told[-1000:], event]
 
 
-def _on_screen(config: str | None) -> None:
-    from rich.console import Console
-    from rich.live import Live
+class _Answers:
+    """Asks for the state in a thread: keys and signals are heard also while Argus is silent."""
 
-    picture, console = Picture(state=_ask(config)), Console()
-    news, asked, dirty = _News(config), time.monotonic(), False
-    with _keys() as pressed, Live(console=console, screen=True, auto_refresh=False) as live:
-        while pressed() not in ("q", "Q", "\x1b"):
-            for event in news.taken():
-                picture.saw(event)
-                dirty = True
-            waited = time.monotonic() - asked
-            if waited > _EVERY or (dirty and waited > _SOONEST):
-                asked, dirty = time.monotonic(), False
-                try:
-                    picture.state, picture.problem = _ask(config, start=False), ""
-                except (client.Refused, ArgusError) as error:
-                    picture.problem = f"Argus does not answer: {error}"
-            live.update(paint(picture, console.size.height), refresh=True)
+    def __init__(self, config: str | None, first: dict[str, Any]) -> None:
+        self._config = config
+        self._wanted = threading.Event()
+        self._asked: float | None = None
+        self.state, self.seen, self._problem = first, time.monotonic(), ""
+        threading.Thread(target=self._ask, daemon=True).start()
+
+    def want(self) -> None:
+        """As soon as may be, because something happened."""
+        self._wanted.set()
+
+    @property
+    def problem(self) -> str:
+        asked = self._asked
+        silent = asked is not None and time.monotonic() - asked > _PATIENCE
+        return self._problem or (_SILENT if silent else "")
+
+    def _ask(self) -> None:
+        while True:
+            time.sleep(_SOONEST)
+            self._wanted.wait(_EVERY - _SOONEST)
+            self._wanted.clear()
+            self._asked = time.monotonic()
+            try:
+                self.state, problem = _ask(self._config, start=False), ""
+                self.seen = time.monotonic()
+            except (client.Refused, ArgusError) as error:
+                problem = f"{_SILENT}: {error}"
+            self._problem, self._asked = problem, None
+
+
+class _View:
+    """What is on the screen, and what it is made of."""
+
+    def __init__(self, config: str | None) -> None:
+        from rich.console import Console
+
+        self._answers = _Answers(config, _ask(config))
+        self._news = _News(config)
+        for name in ("COLUMNS", "LINES"):
+            os.environ.pop(name, None)  # as large as it was when somebody wrote that down; the terminal knows how it is
+        self._picture, self._console = Picture(), Console()
+
+    def shown(self, pressed: Callable[[], str], signals: Signals) -> bool:
+        """Until a key ends it; False, as soon as a signal wants something of it."""
+        from rich.live import Live
+
+        with Live(console=self._console, screen=True, auto_refresh=False) as live:
+            while not signals.any:
+                self._follow()
+                live.update(paint(self._picture, self._console.height, self._console.width), refresh=True)
+                if pressed() in ("q", "Q", ESCAPE):
+                    return True
+        return False
+
+    def _follow(self) -> None:
+        for event in self._news.taken():
+            self._picture.saw(event)
+            self._answers.want()
+        self._picture.state, self._picture.problem = self._answers.state, self._answers.problem
+        self._picture.age = time.monotonic() - self._answers.seen
+
+
+def _on_screen(config: str | None) -> None:
+    view, signals, is_over = _View(config), Signals(), False
+    try:
+        with signals.heard():
+            while not (is_over or signals.ending):
+                with keys(signals) as pressed:
+                    # In the background it may have waited for the keyboard, and be asked to end: nothing is drawn then.
+                    is_over = not signals.any and view.shown(pressed, signals)
+                signals.step_back()
+    except (Gone, OSError):
+        # There is nobody to say it to, nor anything to write to: Python would complain once more at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        signals.ending = signals.ending or signal.SIGHUP
+    if signals.ending:
+        sys.exit(128 + signals.ending)
 
 
 def _in_lines(config: str | None) -> None:
     """Without a terminal: the state as text, whenever it says something else."""
+    said, text = _in_words(_ask(config))
     news, before = _News(config), ""
     while True:
-        state = _ask(config)
-        text = show("status", state).text
-        verdict = "\n".join(line for line in text.splitlines() if line)
-        plain = (
-            {(one["name"], one["state"]) for one in state["services"]},
-            {(one["agent_id"], one["state"]) for one in state["agents"]},
-        )
-        if repr(plain) != before:
-            before = repr(plain)
-            click.echo(f"{verdict}\n")  # which takes colours away where nobody sees them
+        if said != before:
+            before = said
+            click.echo(f"{text}\n")  # which takes colours away where nobody sees them
         until = time.monotonic() + _EVERY
         while time.monotonic() < until and not [event for event in news.taken() if event["id"]]:
             time.sleep(_SOONEST)
+        try:
+            # One that a person stopped meanwhile is waited for, not started.
+            said, text = _in_words(_ask(config, start=False, timeout=2 * _PATIENCE))
+        except (client.Refused, ArgusError) as error:
+            said, text = _SILENT, f"{_SILENT}: {error}"
 
 
-def _ask(config: str | None, *, start: bool = True) -> dict[str, Any]:
-    answer: dict[str, Any] = client.ask(config, "GET", "/api/state", start=start)
+def _in_words(state: dict[str, Any]) -> tuple[str, str]:
+    """What is to be told when it changes, and how."""
+    plain = [
+        sorted((one["name"], one["state"]) for one in state["services"]),
+        sorted((one["agent_id"], one["state"]) for one in state["agents"]),
+        sorted((one["project"], one["state"], one["needs_you"]) for one in state["sessions"]),
+        sorted((one["runId"], one["state"], sorted(one["guards"].items())) for one in state["environments"]),
+    ]
+    return repr(plain), "\n".join(line for line in show("status", state).text.splitlines() if line)
+
+
+def _ask(config: str | None, *, start: bool = True, timeout: float = TIMEOUT) -> dict[str, Any]:
+    answer: dict[str, Any] = client.ask(config, "GET", "/api/state", start=start, timeout=timeout)
     return answer
-
-
-def _nobody() -> str:
-    """There is no keyboard."""
-    time.sleep(_TICK)
-    return ""
-
-
-@contextlib.contextmanager
-def _keys() -> Iterator[Any]:
-    """Single keys, without waiting for a line; the terminal is as before afterwards."""
-    if not os.isatty(0):
-        yield _nobody
-        return
-    before = termios.tcgetattr(0)
-    tty.setcbreak(0)
-
-    def pressed() -> str:
-        ready, _, _ = select.select([0], [], [], _TICK)
-        return os.read(0, 1).decode("ascii", "replace") if ready else ""
-
-    try:
-        yield pressed
-    finally:
-        termios.tcsetattr(0, termios.TCSADRAIN, before)

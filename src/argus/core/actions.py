@@ -38,10 +38,20 @@ ABOUT_SESSIONS = ("list_sessions", "check_name")
 ABOUT_SPAWNS = ("list_spawns",)
 """What is suggested where one of these was not found, and not a path of the API."""
 
+ABOUT_INCIDENTS = ("list_incidents",)
+ABOUT_STORIES = ("list_incidents", "list_codes")
+"""The same of what `argus explain` was asked for, which may be either."""
+
+IN_THE_WAY = ("move_away",)
+OF_A_NEWER = ("install_newer",)
+"""What is suggested where neither the disk nor time mends it: something lies where a file of ours belongs, or a newer
+Argus wrote it."""
+
 ACTIONS: dict[str, str] = {
     "allow_other_ports": "Let taken ports be replaced: resilience.network.portConflictStrategy: auto.",
     "ask_for_less": "Ask for less at once, or say more plainly what is wanted.",
-    "ask_person": "Ask the person who runs Argus, or wait until the gate opens.",
+    "ask_person": "A person who runs Argus can do what the hint says; an agent asks that person, or waits until the "
+    "gate opens.",
     "read_details": "Read what was said: it is in the details.",
     "build_image": "Build the images: argus env build; or pull it: docker pull IMAGE.",
     "check_clock": "Check the machine's clock and its time synchronisation.",
@@ -74,8 +84,11 @@ ACTIONS: dict[str, str] = {
     "free_ports": "Stop programs that hold ports of the range.",
     "hand_off_by_hand": "Write the handoff by hand, then clear the session.",
     "install_claude": "Install Claude Code, or name it: bridge.program in argus.yaml.",
+    "install_newer": "Install the newer Argus again; this one cannot read what that one wrote.",
     "list_agents": "See which agents there are: argus agents list.",
+    "list_codes": "See which error codes there are: argus explain codes.",
     "list_environment_services": "See which services the e2e.yaml has: argus env init.",
+    "list_incidents": "See which incidents there are: argus incidents.",
     "list_mcp_servers": "See which MCP servers there are, and what is wrong: argus bridge servers.",
     "list_mcp_tools": "See the tools of an MCP server with their schemas: argus bridge tools SERVER.",
     "list_services": "See which services there are: argus services list.",
@@ -85,6 +98,7 @@ ACTIONS: dict[str, str] = {
     "look_at_agent": "Look at what the agent is doing in its terminal.",
     "look_at_set_aside_store": "The damaged store was kept beside the new one; look at it before deleting it.",
     "lower_threshold": "Lower resilience.preflight.diskSpaceThreshold if the space is enough.",
+    "move_away": "Move what the message names to another place, then repeat the command.",
     "print_token": "Print the token: argus token.",
     "prune_images": "Remove unused images: docker image prune.",
     "raise_budget": "Raise health.restartBudget.maxPerHour in argus.yaml, then: argus reload.",

@@ -579,12 +579,12 @@ REGISTRY: dict[Code, Entry] = {
         means="A rule that you or your person set says no. Nothing was done.",
         when=(
             "Restarts and respawns: autonomy, maintenance, a dependency that is down, an infrastructure event, a "
-            "grace period."
+            "grace period, an outage in which it was restarted already (a person may restart it again)."
         ),
         retry=Retry.LATER,
         agent=(
-            "It is a correct answer, not a failure. `details.gate` names the rule and `details.hint` says when "
-            "it opens. Do not go round it."
+            "It is a correct answer, not a failure. `details.gate` names the rule and `details.hint` says how it "
+            "opens: by itself, or by what a person does. Do not go round it."
         ),
         message="web was not restarted: autonomy",
         details={"gate": "autonomy", "hint": "restart requires moderate+"},

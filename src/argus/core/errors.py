@@ -9,19 +9,24 @@ from __future__ import annotations
 from typing import Any
 
 from argus.core.actions import (
+    ABOUT_INCIDENTS,
     ABOUT_SESSIONS,
     ABOUT_SPAWNS,
+    ABOUT_STORIES,
     ACTIONS,
     IN_ANSWERS,
     IN_BRIDGE,
     IN_ENVIRONMENTS,
     IN_SETTINGS,
+    IN_THE_WAY,
+    OF_A_NEWER,
 )
 from argus.core.codes import REGISTRY, Category, Code, Entry, Severity
 
 __all__ = [
-    "ABOUT_SESSIONS", "ABOUT_SPAWNS", "ACTIONS", "IN_ANSWERS", "IN_BRIDGE", "IN_ENVIRONMENTS", "IN_SETTINGS",
-    "REGISTRY", "ArgusError", "Category", "Code", "Entry", "Severity", "exit_code",
+    "ABOUT_INCIDENTS", "ABOUT_SESSIONS", "ABOUT_SPAWNS", "ABOUT_STORIES",
+    "ACTIONS", "IN_ANSWERS", "IN_BRIDGE", "IN_ENVIRONMENTS", "IN_SETTINGS",
+    "IN_THE_WAY", "OF_A_NEWER", "REGISTRY", "ArgusError", "Category", "Code", "Entry", "Severity", "exit_code",
 ]  # fmt: skip
 
 # What the CLI answers with; everything else is 1: the thing asked about is not well.

@@ -8,20 +8,54 @@ from functools import lru_cache
 from typing import Any
 
 MASK = "[redacted]"
+_A_KEY = r"(?:api|access|auth|encryption|signing|master|private)[_-]?key"
 _NAMED_LIKE_ONE = re.compile(
-    r"(?i)(password|passwd|passphrase|secret|token|api[_-]?key|authorization|credential|cookie|private[_-]?key)"
+    rf"(?i)(password|passwd|_pwd|passphrase|secret|token|{_A_KEY}|authorization|credential|cookie"
+    r"|(?:^|[_-])pass(?:$|[_-]))"
 )
 # The scheme is bounded: without that a long run of letters and dots takes quadratic time.
 _USERINFO = re.compile(r"(?i)\b([a-z][a-z0-9+.-]{0,30}://)[^/\s?#]+@")
-_ASSIGNED = re.compile(
-    r"(?i)\b([a-z0-9_-]{0,40}(?:password|passwd|passphrase|secret|token|api[_-]?key)[a-z0-9_-]{0,20}"
-    r"[\"']?\s{0,3}[:=]\s{0,3}[\"']?)[^\s&;,'\"]{4,}"
-)
+_WORDS = rf"(?:password|passwd|_pwd|passphrase|secret|token|{_A_KEY})"
+
+
+def _after(name: str) -> re.Pattern[str]:
+    """The value that stands after a name. In quotes it ends with them, and may hold anything; without them a comma
+    belongs to it unless another name or a blank follows."""
+    opening = r"(?:(\\+[\"'])|(\")|('))?"
+    quoted = r"(?(2)[^\"'\\\n]{4,}|(?(3)(?:[^\"\\\n]|\\.){4,}|(?(4)(?:[^'\\\n]|\\.){4,}|"
+    plain = r"(?:[^\s&;,'\"]|,(?![\s'\"]|[a-z0-9_.-]{1,40}[:=])){4,})))"
+    return re.compile(f"(?i)({name}{opening}){quoted}{plain}")
+
+
+_IS = r"(?:\\*[\"'])?\s{0,3}[:=]\s{0,3}"
+_ASSIGNED = _after(rf"\b[a-z0-9_-]{{0,40}}(?:{_WORDS}[a-z0-9_-]{{0,20}}|[_-]pass){_IS}")
+_PASS = _after(r"\bpass=(?!\d+\b)")
+"""With a number it only says how many passed."""
+_OPTION = _after(rf"(?<!\S)--[a-z0-9-]{{0,40}}(?:{_WORDS}|pass)\s{{1,3}}(?!-)")
 _MADE = re.compile(r"\bargus\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{43}\b")
 """Tokens that Argus makes for others."""
 _BEARER = re.compile(r"(?i)\b(bearer\s+)[A-Za-z0-9._~+/=-]{8,}")
 # Words follow "basic" too: credentials are base64, which has digits, capitals or padding.
 _BASIC = re.compile(r"\b([Bb]asic\s+)(?=[a-z+/]*[A-Z0-9=])[A-Za-z0-9+/]{8,}={0,2}")
+# Shapes that their makers gave them so that they are found. Every repetition that more has to follow is bounded and
+# gives nothing back: whatever is printed, it is read in about the time of its length.
+_WELL_KNOWN = re.compile(
+    r"""(?<![A-Za-z0-9])(?:
+    (?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])                           # AWS
+    | gh[pousr]_[A-Za-z0-9]{20,} | github_pat_[A-Za-z0-9_]{20,}        # GitHub
+    | glpat-[A-Za-z0-9_-]{20,}                                         # GitLab
+    | xox[a-z]-[A-Za-z0-9-]{10,} | xapp-[A-Za-z0-9-]{10,}              # Slack
+    | [sr]k_live_[A-Za-z0-9]{16,}                                      # Stripe
+    | sk-(?=[A-Za-z_-]{0,64}+[0-9])[A-Za-z0-9_-]{20,}                  # Anthropic, OpenAI; words have no digit
+    | AIza[A-Za-z0-9_-]{35}                                            # Google
+    | eyJ[A-Za-z0-9_-]{8,2000}+(?:\.{1,2}[A-Za-z0-9_-]{4,}+){1,4}      # JSON Web Tokens
+    )""",
+    re.VERBOSE,
+)
+# Without its end the rest of the text is the key: what programs print is cut. So is what stands before an end alone.
+_KIND_OF_KEY = r"[A-Z0-9 ]{0,40}PRIVATE\ KEY(?:\ BLOCK)?-----"
+_PRIVATE_KEY = re.compile(rf"-----BEGIN {_KIND_OF_KEY}[\s\S]*?(?:-----END {_KIND_OF_KEY}|\Z)")
+_END_OF_A_KEY = re.compile(rf"\A[A-Za-z0-9+/=\s\\]*+-----END {_KIND_OF_KEY}")
 
 _A_WORD = 12
 _SHORT = 64
@@ -33,7 +67,33 @@ _SEVERAL = (list, tuple, set, frozenset)
 def _may_hold_one(text: str) -> bool:
     """Whether one of the patterns could match at all. Most of what is recorded is plain words, and searching those with
     every pattern is what a record would cost most."""
-    return ":" in text or "=" in text or "argus." in text or "asic" in text or "earer" in text.lower()
+    return (
+        ":" in text or "=" in text or "--" in text or "argus." in text or "asic" in text or "earer" in text.lower()
+    )  # fmt: skip
+
+
+def _may_hold_a_well_known(text: str) -> bool:
+    """The same for the shapes that begin with fixed letters."""
+    return (
+        "AKIA" in text or "ASIA" in text or "AIza" in text or "eyJ" in text
+        or ("_" in text and ("gh" in text or "github_pat_" in text or "k_live_" in text))
+        or ("-" in text and ("sk-" in text or "xox" in text or "xapp-" in text or "glpat-" in text))
+    )  # fmt: skip
+
+
+def by_shape(text: str) -> str:
+    """Without what looks like a secret, whoever's it is."""
+    if _may_hold_a_well_known(text):
+        text = _WELL_KNOWN.sub(MASK, text)
+    if "PRIVATE KEY" in text:
+        text = _PRIVATE_KEY.sub(MASK, _END_OF_A_KEY.sub(MASK, text))
+    if not _may_hold_one(text):
+        return text
+    text = _MADE.sub(MASK, text)
+    text = _USERINFO.sub(rf"\1{MASK}@", text)
+    for pattern in (_BEARER, _BASIC, _ASSIGNED, _PASS, _OPTION):
+        text = pattern.sub(rf"\1{MASK}", text)
+    return text
 
 
 def is_named_like_one(name: str) -> bool:
@@ -69,7 +129,9 @@ class Redactor:
     def learn_environment(self, environ: Mapping[str, str]) -> None:
         """Values of variables that are named like a secret; commands that Argus runs inherit and may print them."""
         for name, value in environ.items():
-            if is_named_like_one(name):
+            # MAX_THINKING_TOKENS=200000 is a count, and would mask that number wherever a context is told.
+            is_count = value.isdigit() and "tokens" in name.lower()
+            if is_named_like_one(name) and not is_count:
                 self.learn(value)
 
     def text(self, text: str) -> str:
@@ -86,13 +148,7 @@ class Redactor:
     def _cleaned(self, text: str) -> str:
         for secret in self._known:
             text = text.replace(secret, MASK)
-        if not _may_hold_one(text):
-            return text
-        text = _MADE.sub(MASK, text)
-        text = _USERINFO.sub(rf"\1{MASK}@", text)
-        for pattern in (_BEARER, _BASIC, _ASSIGNED):
-            text = pattern.sub(rf"\1{MASK}", text)
-        return text
+        return by_shape(text)
 
     def value(self, value: Any) -> Any:
         """The same shape with every text cleaned, keys too; what is neither text nor number becomes text."""

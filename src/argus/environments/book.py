@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 from argus.core.clock import Clock, stamp
-from argus.core.errors import ArgusError
+from argus.core.errors import ArgusError, Code
 from argus.environments import runs
 from argus.environments.runs import Run, State
 from argus.store.interface import Store
 from argus.store.notes import Notes
-from argus.store.records import Act, CloseAct, OpenAct
+from argus.store.records import Act, CloseAct, OpenAct, Undecided, Write
 
 SETUP, CLEAN = "environment_setup", "environment_clean"
 _INTERRUPTED = "interrupted"
+_AGAIN = 1.0
 
 
 class Book:
@@ -84,12 +86,29 @@ class Book:
         stood = self._runs.get(run.key)
         if kind == SETUP and stood is not None and stood.is_alive:
             # It stays on record: whoever is killed before it is replaced has done it no harm.
-            await self._notes.commit(OpenAct(opened))
+            await self._commit(OpenAct(opened))
             self._standing[run.key] = stood
         else:
-            await self._notes.commit(OpenAct(opened), run.written())
+            await self._commit(OpenAct(opened), run.written())
         self._take(run)
         return opened
+
+    async def _commit(self, *writes: Write) -> None:
+        """Where the answer is lost, it is waited for what became of it: what was opened must be closed."""
+        try:
+            await self._notes.commit(*writes)
+        except Undecided as undecided:
+            if not await self._happened(undecided.transaction):
+                raise
+
+    async def _happened(self, transaction: str) -> bool:
+        while True:
+            try:
+                return await self._store.was_committed(transaction)
+            except ArgusError as error:
+                if error.code is not Code.STORE_UNAVAILABLE:
+                    raise
+                await asyncio.sleep(_AGAIN)
 
     async def supersede(self, run: Run, earlier: Iterable[Run]) -> None:
         """From here on the earlier ones are over, however this one ends."""

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from argus.core.circuit import Circuit
+from argus.core.cutting import beginning
 from argus.core.errors import ArgusError, Code
 from argus.core.failpoints import SetupPlace, reach
 from argus.environments import orphans, runs
@@ -43,6 +44,8 @@ from argus.host.engine.resources import Dock, Made
 from argus.host.engine.seam import EngineRefused
 from argus.store.records import Act
 
+_PROBLEM = 500
+"""Characters that are kept of why a setup failed."""
 _TO_STOP = 10.0
 """Seconds in which a setup has to be taken back that was under way when Argus was told to stop."""
 
@@ -212,8 +215,10 @@ class Environments:
         if work.is_left:
             self._leftovers.add(work.run.key, lambda: self._taken_back(work))
         # Whoever was refused did the earlier run no harm.
-        unharmed = None if work.touched else previous
-        await self._book.end(act, unharmed or replace(work.run, state=State.FAILED), "failed", why(failure))
+        unharmed, said = None if work.touched else previous, why(failure)
+        problem = beginning(self._tools.clean(str(said["message"])), _PROBLEM)
+        failed = replace(work.run, state=State.FAILED, problem=problem)
+        await self._book.end(act, unharmed or failed, "failed", said)
         return failure.adding(leftBehind=left) if left and isinstance(failure, ArgusError) else failure
 
     async def _taken_back(self, work: SettingUp) -> bool:

@@ -41,6 +41,8 @@ class Run:
     """The mocks that Argus answers itself, as they are on record: the next daemon goes on with them."""
     file: str = ""
     """That describes it, where it is not the folder's e2e.yaml."""
+    problem: str = ""
+    """Why its setup failed, without secrets."""
 
     @property
     def key(self) -> str:
@@ -68,6 +70,7 @@ class Run:
             "mappings": [[one.service, one.original, one.actual] for one in self.mappings],
             "served": {name: dict(one) for name, one in self.served.items()},
             "file": self.file,
+            "problem": self.problem,
         }
         return PutDocument(Document(DOMAIN, self.key, data, live=self.state is not State.NONE))
 
@@ -89,6 +92,7 @@ def read(data: Mapping[str, Any]) -> Run:
         tuple(PortMapping(*one) for one in data["mappings"]),
         data.get("served", {}),
         data.get("file", ""),
+        data.get("problem", ""),
     )
 
 

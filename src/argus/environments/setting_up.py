@@ -82,6 +82,9 @@ class SettingUp:
         report, cleanup = None, Cleanup()
         if self.plan.preflight:
             report, cleanup = await self.readiness.for_setup()
+        else:
+            # One question alone at first: where one probe may pass it is this one, and all others follow it.
+            await self.dock.ping(timeout=_LOOK)
         if any(part.serves for part in self.plan.parts):
             await self.tools.helper.made(self.dock)
         await fitting.check(self.plan, self.earlier, self.dock)
@@ -179,7 +182,7 @@ class SettingUp:
         actual = {wanted: one.actual for wanted, one in zip(self.wanted, self.mappings, strict=True)}
         plan = claims.given(self.loaded.moved_to(moved) if moved else self.plan, self.plan, actual)
         carried = self._labels()
-        waiter = Waiter(self.dock, tools.http, tools.clock, self.address, self._waiting, self._diagnose)
+        waiter = Waiter(self.dock, tools.http, tools.clock, self.address, self._waiting, self._diagnose, tools.clean)
         self.standing = Standing(part.name for part in plan.parts)
         return Raising(
             plan, self.run.id, carried, dock=self.dock, waiter=waiter, clock=tools.clock, tell=self.tell,

@@ -8,15 +8,14 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from argus.core.depending import Kind, Thing, thing
-from argus.schema import Dependencies, Section
+from argus.schema import Dependency, Section
 
 _FILE = "e2e.yaml"
 
 
-def _services(value: tuple[str, ...]) -> tuple[str, ...]:
-    for one in value:
-        if thing(one).kind is not Kind.SERVICE:
-            raise ValueError(f"{one!r}: an environment depends on services")
+def _service(value: str) -> str:
+    if thing(value).kind is not Kind.SERVICE:
+        raise ValueError(f"{value!r}: an environment depends on services")
     return value
 
 
@@ -24,7 +23,7 @@ class EnvironmentFile(Section):
     """One environment. A path alone stands for one without `dependsOn`."""
 
     path: str = Field(min_length=1, description="Its e2e.yaml, or the folder of that; from this file's folder.")
-    depends_on: Annotated[Dependencies, AfterValidator(_services)] = Field(
+    depends_on: tuple[Annotated[Dependency, AfterValidator(_service)], ...] = Field(
         default=(), description="Services outside of it that it needs: while one is down, so is the environment."
     )
 

@@ -7,8 +7,9 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from argus.core.cutting import ending
 from argus.core.errors import ArgusError, Code
-from argus.environments.waiting import last_words
+from argus.environments.waiting import OUTPUT, last_words
 from argus.host.engine.resources import Dock
 from argus.host.engine.seam import EngineRefused
 
@@ -73,7 +74,7 @@ class Standing:
                 for one in self.late:
                     made = await dock.container(one.container, timeout=_LOGS) if one.container else None
                     if made is not None and made.state == "running":
-                        output = made.health_output[-2000:] or one.waiting_for
+                        output = ending(made.health_output, OUTPUT) or one.waiting_for
                         found[one.service] = {"healthOutput": output, **await diagnose(one.service, made.id)}
         except (TimeoutError, ArgusError, EngineRefused):
             pass  # what there is will do

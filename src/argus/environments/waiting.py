@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from argus.core.clock import Clock
+from argus.core.cutting import beginning, ending
 from argus.core.errors import ArgusError, Code
 from argus.environments.blueprint import HealthWish, Part
 from argus.host.engine.resources import Dock, Made
@@ -18,6 +19,9 @@ from argus.host.seam import HttpReply, HttpRequest, ProbeFailed
 _LOOK = 5.0
 _POLL = 0.25
 _LINES = 100
+_SAID = 200
+"""Characters of what a health check printed last, its beginning; and with all that is known, its end."""
+OUTPUT = 2000
 
 
 class Http(Protocol):
@@ -39,6 +43,8 @@ class Waiter:
     """What is waited for, of which part."""
     diagnose: Callable[[Part, str], Awaitable[dict[str, Any]]] = _nothing
     """What one that is not ready reaches from inside, by its container's id."""
+    clean: Callable[[str], str] = str
+    """Takes secrets out of what a health check said: it goes into records and answers."""
     peaks: dict[str, int] = field(default_factory=dict)
     """The most memory that was seen in use, by container: once it is dead the engine does not know."""
 
@@ -90,19 +96,16 @@ class Waiter:
             return f"it is {made.state}"
         if part.health is None:
             ready = made.health in (None, "healthy")
-            return (
-                ""
-                if ready
-                else f"its own health check says {made.health}: {made.health_output.strip()[:200]}".rstrip(": ")
-            )
+            said = beginning(self.clean(made.health_output.strip()), _SAID)
+            return "" if ready else f"its own health check says {made.health}: {said}".rstrip(": ")
         host, port = self.where(part, part.health, made)
         try:
             host = f"[{host}]" if ":" in host else host
             request = HttpRequest(f"http://{host}:{port}{part.health.path}")
             answer = await self.http(request, timeout=part.health.timeout)
         except ProbeFailed as failed:
-            return f"{part.health.path} on {host}:{port}: {failed.detail}"
-        return "" if answer.status < 400 else f"{part.health.path} answers {answer.status}"
+            return self.clean(f"{part.health.path} on {host}:{port}: {failed.detail}")
+        return "" if answer.status < 400 else self.clean(f"{part.health.path} answers {answer.status}")
 
     def where(self, part: Part, health: HealthWish, made: Made) -> tuple[str, int]:
         for binding in made.ports:
@@ -120,7 +123,7 @@ class Waiter:
             "container": made.name,
             "waitedSeconds": round(waited, 1),
             "lastResult": last,
-            "healthOutput": made.health_output[-2000:] or last,
+            "healthOutput": ending(self.clean(made.health_output), OUTPUT) or last,
             "logs": await last_words(self.dock, made.id),  # it was made to be waited for: all of them are of that time
             "networks": dict(made.networks),
             **await self.diagnose(part, made.id),

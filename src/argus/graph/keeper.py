@@ -7,10 +7,11 @@ that could be wrong. Only what was told is kept, on record, so that a restart of
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+import contextlib
 
 from argus.core.backoff import Backoff
 from argus.core.depending import Broke, Thing
+from argus.core.errors import ArgusError
 from argus.graph import model, policy, reports, words
 from argus.graph.model import Dependant, Told
 from argus.graph.policy import Back, Lost
@@ -26,6 +27,10 @@ _AT_ONCE = 8
 _PATIENCE = Backoff(base=2.0, cap=60.0)
 
 
+class Overtaken(Exception):
+    """What was to be said is no longer so."""
+
+
 class Graph:
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
@@ -34,72 +39,102 @@ class Graph:
         self._hands = asyncio.Semaphore(_AT_ONCE)
         self._tried: dict[str, tuple[int, float]] = {}
         """How often somebody could not be told, and when it is tried again."""
+        self._saying: set[str] = set()
+        """Who is being told something."""
 
     async def restore(self) -> None:
         kept = await self._tools.store.setting(_TOLD) or {}
-        self._told = {key: model.read(key, data) for key, data in kept.items()}
+        read = {key: model.read(key, data) for key, data in kept.items()}
+        self._told = {key: told for key, told in read.items() if told is not None}
 
     async def run(self) -> None:
-        while True:
-            await self.look()
-            await asyncio.sleep(_EVERY)
+        async with asyncio.TaskGroup() as lines:
+            while True:
+                await self.look(lines)
+                await asyncio.sleep(_EVERY)
 
     # What may be asked.
 
     def broken(self, depends_on: tuple[Thing, ...]) -> Broke:
         return policy.broken(depends_on, self._tools.look)
 
+    async def notice(self, key: str, roots: Broke, *, is_typed: bool) -> str:
+        """What one that asks hears: how it stands now, and once what is back. `is_typed`: it hears that another way."""
+        told = self._told.get(key)
+        said = [words.lost(roots, self._tools.clock.wall())] if roots else []
+        if told is None or is_typed:
+            return " ".join(said)
+        if told.back:
+            said.insert(0, words.back(told.back, self._is_well, [root.thing.written for root in roots]))
+        if told.back or told.unsaid:
+            heard = told.hearing().hearing_back()
+            with contextlib.suppress(ArgusError):  # then it hears it again
+                await self._record(key, heard)
+        return " ".join(said)
+
     # Telling.
 
-    async def look(self) -> None:
-        here = {one.key: one for one in self._tools.dependants()}
+    async def look(self, lines: asyncio.TaskGroup) -> None:
+        here = {one.key: one for one in self._tools.dependants(self._told)}
         await self._forget(here)
         down: set[Thing] = set()
         for key, who in here.items():
             roots = self.broken(who.depends_on)
             down |= {root.thing for root in roots}
-            await self._compare(who, roots, self._told.get(key))
+            await self._compare(who, self._told.get(key))
         if self._down - down:
             self._tools.wake()
         self._down = frozenset(down)
-        # Typing takes a moment each: nobody has to wait for all the others.
-        await asyncio.gather(*(self._say(here[key]) for key in self._told if key in here))
+        # Typing takes a moment, and a terminal may not answer: nobody waits for the others, and neither does a look.
+        for key in [key for key in self._told if key in here and key not in self._saying]:
+            self._saying.add(key)
+            lines.create_task(self._say(here[key]))
 
     async def _forget(self, here: dict[str, Dependant]) -> None:
         """Who is gone needs to hear nothing any more."""
         gone = [key for key in self._told if key not in here]
+        for key in gone:
+            self._take(key, None)
+            self._tried.pop(key, None)
         if gone:
-            left = {key: told for key, told in self._told.items() if key not in gone}
-            await self._tools.notes.note(_written(left))
-            self._told = left
-            self._tried = {key: one for key, one in self._tried.items() if key in left}
+            await self._tools.notes.note(_written(self._told))
 
-    async def _compare(self, who: Dependant, roots: Broke, told: Told | None) -> None:
-        match policy.news(roots, told):
+    async def _compare(self, who: Dependant, told: Told | None) -> None:
+        match policy.news(who.depends_on, told, self._tools.look):
             case Lost(fresh):
-                known = told if told is not None and not told.is_back else Told(who.key)
                 things = {one.thing.written: {"since": one.since, "incident": one.incident} for one in fresh}
-                after = replace(known, things={**known.things, **things})
                 text = words.lost(fresh, self._tools.clock.wall())
+                after = (told or Told(who.key)).losing(things)
                 await self._record(who.key, after, *map(Append, reports.lost(who, fresh, text)))
             case Back(things) if told is not None:
-                text = words.back(things)
-                # Who has heard nothing of it is not told that it is over.
-                end = replace(told, is_back=True) if told.said else None
-                await self._record(who.key, end, *map(Append, reports.back(who, told, text)))
+                text = words.back(things, self._is_well, self._still_down(who))
+                await self._record(who.key, told.ending(things), *map(Append, reports.back(who, told, things, text)))
             case _:
                 pass
 
     async def _say(self, who: Dependant) -> None:
+        try:
+            await self._say_what_is_unsaid(who)
+        except Overtaken:
+            pass  # the next look has the news
+        except Exception:  # noqa: BLE001 - one that cannot be told is not everybody's trouble
+            log.exception("%s could not be told", who.key)
+        finally:
+            self._saying.discard(who.key)
+
+    async def _say_what_is_unsaid(self, who: Dependant) -> None:
         told, now = self._told.get(who.key), self._tools.clock.monotonic()
         tried, again = self._tried.get(who.key, (0, 0.0))
-        text = self._text(who, told) if told is not None and now >= again else ""
-        if told is None or not text:
+        if told is None or now < again:
+            return
+        text, heard = self._unsaid(who, told)
+        if not text:
             return
 
         def before() -> tuple[Write, ...]:
-            self._take(who.key, _heard(told))
-            self._tried.pop(who.key, None)
+            if self._told.get(who.key) is not told:
+                raise Overtaken
+            self._take(who.key, heard)
             return (_written(self._told),)
 
         # Who cannot be told now is asked less and less often: every try has its row in the record.
@@ -107,36 +142,45 @@ class Graph:
         try:
             async with self._hands:
                 await self._tools.say(who, text, before)
-        except Exception:  # noqa: BLE001 - one that cannot be told is not everybody's trouble
-            log.exception("%s could not be told: %s", who.key, text)
+        except ArgusError:
+            # It could not be put on record, so it was not typed.
+            if self._told.get(who.key) is heard:
+                self._take(who.key, told)
+            raise
+        if self._told.get(who.key) is not told:
+            self._tried.pop(who.key, None)
 
-    def _text(self, who: Dependant, told: Told) -> str:
-        if told.is_back:
-            return words.back(told.said)
-        unsaid = set(told.unsaid)
-        roots = tuple(root for root in self.broken(who.depends_on) if root.thing.written in unsaid)
-        return words.lost(roots, self._tools.clock.wall()) if roots else ""
+    def _unsaid(self, who: Dependant, told: Told) -> tuple[str, Told | None]:
+        """One line, and what it knows once it has heard it. What is back comes first: it may go on with something."""
+        if told.back:
+            return words.back(told.back, self._is_well, self._still_down(who)), told.hearing_back()
+        roots = tuple(root for root in self.broken(who.depends_on) if root.thing.written in told.unsaid)
+        return (words.lost(roots, self._tools.clock.wall()) if roots else ""), told.hearing()
+
+    def _still_down(self, who: Dependant) -> list[str]:
+        return [root.thing.written for root in self.broken(who.depends_on)]
+
+    def _is_well(self, name: str) -> bool:
+        return policy.is_well(name, self._tools.look)
 
     # Keeping.
 
     async def _record(self, key: str, told: Told | None, *writes: Write) -> None:
         self._tried.pop(key, None)
-        await self._tools.notes.note(self._kept(key, told), *writes)
+        known = self._told.get(key)
+        # At once: what is written meanwhile for somebody else is all that was told, this with it.
         self._take(key, told)
-
-    def _kept(self, key: str, told: Told | None) -> Write:
-        others = {name: one for name, one in self._told.items() if name != key}
-        return _written({**others, key: told} if told is not None else others)
+        try:
+            await self._tools.notes.note(_written(self._told), *writes)
+        except ArgusError:
+            self._take(key, known)
+            raise
 
     def _take(self, key: str, told: Told | None) -> None:
         if told is None:
             self._told.pop(key, None)
         else:
             self._told[key] = told
-
-
-def _heard(told: Told) -> Told | None:
-    return None if told.is_back else replace(told, said=tuple(told.things))
 
 
 def _written(told: dict[str, Told]) -> Write:

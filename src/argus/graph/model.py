@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -20,6 +20,8 @@ class Standing:
     doing: str = ""
     incident: str = ""
     depends_on: tuple[Thing, ...] = ()
+    is_unsettled: bool = False
+    """It goes up and down: nobody is told that it is back before it has settled."""
     is_borne: bool = False
     """It falls with what it depends on: nobody looks whether it still works without that."""
 
@@ -44,25 +46,54 @@ class Dependant:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What one of them was told is broken. It stands until it was told that all of it is back."""
+    """What one of them was told is broken. Each thing stands until it was told that it is back."""
 
     key: str
     things: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """By how `dependsOn` names them: since when, and the incident."""
     said: tuple[str, ...] = ()
     """Those of them that it really heard of."""
-    is_back: bool = False
-    """All of it is back, and that it has not heard yet."""
+    back: tuple[str, ...] = ()
+    """What it heard of and is over, and that it has not heard yet."""
 
     @property
     def unsaid(self) -> tuple[str, ...]:
         return tuple(name for name in self.things if name not in self.said)
 
+    def losing(self, things: Mapping[str, Mapping[str, Any]]) -> Told:
+        """These are down as well, or again."""
+        others = replace(self, said=_without(self.said, things), back=_without(self.back, things))
+        return replace(others, things={**others.things, **things})
+
+    def ending(self, names: Iterable[str]) -> Told | None:
+        """These are over. Of what it never heard of it is not told that it is over; None: nothing is left to tell."""
+        over = [*names]
+        things = {name: one for name, one in self.things.items() if name not in over}
+        heard = tuple(name for name in over if name in self.said)
+        return replace(self, things=things, said=_without(self.said, over), back=(*self.back, *heard))._or_nothing()
+
+    def hearing(self) -> Told:
+        """It heard of all that is down."""
+        return replace(self, said=tuple(self.things))
+
+    def hearing_back(self) -> Told | None:
+        return replace(self, back=())._or_nothing()
+
+    def _or_nothing(self) -> Told | None:
+        return self if self.things or self.back else None
+
     def written(self) -> dict[str, Any]:
         things = {name: dict(one) for name, one in self.things.items()}
-        return {"things": things, "said": [*self.said], "back": self.is_back}
+        return {"things": things, "said": [*self.said], "back": [*self.back]}
 
 
-def read(key: str, data: Mapping[str, Any]) -> Told:
+def _without(names: Iterable[str], some: Collection[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if name not in some)
+
+
+def read(key: str, data: Mapping[str, Any]) -> Told | None:
     things = {str(name): dict(one) for name, one in dict(data["things"]).items()}
-    return Told(key, things, tuple(str(one) for one in data["said"]), bool(data["back"]))
+    said, back = tuple(str(one) for one in data["said"]), data["back"]
+    if isinstance(back, bool):  # of an Argus that told of all at once
+        return Told(key, things, said).ending(things) if back else Told(key, things, said)
+    return Told(key, things, said, tuple(str(one) for one in back))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from argus.core.depending import Broke, Broken, Thing
+from argus.core.depending import Broke, Broken, Thing, thing
 from argus.graph.model import Standing, Told
 
 Look = Callable[[Thing], Standing | None]
@@ -56,16 +56,36 @@ class Lost:
 
 @dataclass(frozen=True, slots=True)
 class Back:
-    """All that it was told of is back."""
+    """These are over, of what it was told."""
 
     things: tuple[str, ...]
 
 
-def news(roots: Broke, told: Told | None) -> Lost | Back | None:
-    known: Mapping[str, object] = told.things if told and not told.is_back else {}
-    fresh = tuple(root for root in roots if root.thing.written not in known)
-    if fresh:
+def news(needs: Iterable[Thing], told: Told | None, look: Look) -> Lost | Back | None:
+    """What broke is told first: the next look has the rest."""
+    known: Mapping[str, object] = told.things if told else {}
+    roots = broken(needs, look)
+    if fresh := tuple(root for root in roots if root.thing.written not in known):
         return Lost(fresh)
-    if told is not None and not roots and not told.is_back:
-        return Back(tuple(told.things))
-    return None
+    over = tuple(name for name in known if _is_over(name, needs, roots, look))
+    return Back(over) if over else None
+
+
+def _is_over(name: str, needs: Iterable[Thing], roots: Broke, look: Look) -> bool:
+    """It is back, and stays; or nobody needs it any more."""
+    if any(root.thing.written == name for root in roots) or _goes_up_and_down(name, look):
+        return False
+    # One that is down and no root any more is explained by another by now: that is no news of it.
+    return not roots or is_well(name, look) or not reaches(needs, thing(name), look)
+
+
+def _goes_up_and_down(name: str, look: Look) -> bool:
+    """Each line is a turn of a model: who was told that it is down does not hear of every up and down."""
+    standing = look(thing(name))
+    return standing is not None and standing.is_unsettled
+
+
+def is_well(name: str, look: Look) -> bool:
+    """Whether something that somebody was told of really is back, and not only no longer needed."""
+    standing = look(thing(name))
+    return standing is not None and not standing.is_down

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from argus.core.clock import rfc3339
@@ -29,10 +30,10 @@ def lost(who: Dependant, roots: Broke, text: str) -> list[Draft]:
     ]
 
 
-def back(who: Dependant, told: Told, text: str) -> list[Draft]:
+def back(who: Dependant, told: Told, names: Iterable[str], text: str) -> list[Draft]:
     return [
-        _draft("dependency_back", who, str(one.get("incident", "")), dependency=name, text=text)
-        for name, one in told.things.items()
+        _draft("dependency_back", who, str(told.things[name].get("incident", "")), dependency=name, text=text)
+        for name in names
     ]
 
 

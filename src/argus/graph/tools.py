@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from argus.core.clock import Clock
@@ -24,8 +24,9 @@ class Tools:
     clock: Clock
     look: Look
     """How something that others depend on stands."""
-    dependants: Callable[[], Iterable[Dependant]]
-    """Everybody who works now and depends on something."""
+    dependants: Callable[[Collection[str]], Iterable[Dependant]]
+    """Everybody who works now and depends on something, or is one of these: who was told to wait is told to go on, also
+    when it depends on nothing any more."""
     say: Say
     wake: Callable[[], None]
     """Something is back: whoever waited for it is looked at."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from argus.core.depending import Broke
 from argus.core.units import spoken
@@ -23,13 +23,24 @@ def lost(roots: Broke, now: float) -> str:
 def _one(thing: object, since: float, why: str, doing: str) -> str:
     # What a check or a program said is no word of ours: quoted, in one line, and bounded.
     quoted = _line(why).replace('"', "'")[:_WHY]
-    because = f' ("{quoted}")' if quoted else ""
-    return f"{thing} is down since {spoken(max(0.0, since))}{because}; Argus: {doing or 'looks on'}"
+    because = f': "{quoted}"' if quoted else ""
+    long = spoken(since) if since >= 1.0 else "a moment"
+    return f"{thing} is down (for {long}{because}); Argus {doing or 'looks on'}"
 
 
-def back(things: Iterable[str]) -> str:
-    names = [*things]
-    return f"[argus] {' and '.join(names)} {'is' if len(names) == 1 else 'are'} back. Go on with your work."
+def back(things: Iterable[str], is_well: Callable[[str], bool], still: Iterable[str] = ()) -> str:
+    """What is not well is needed no longer: `dependsOn` was changed, or it was taken down on purpose."""
+    names, down = [*things], [*still]
+    here = [one for one in names if is_well(one)]
+    gone = [one for one in names if one not in here]
+    said = [f"{_listed(here)} back."] if here else []
+    said += [f"You need not wait for {' and '.join(gone)} any more."] if gone else []
+    said += [f"{_listed(down)} still down."] if down else ["Go on with your work."]
+    return f"[argus] {' '.join(said)}"
+
+
+def _listed(names: list[str]) -> str:
+    return f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'}"
 
 
 def waits(roots: Broke) -> str:

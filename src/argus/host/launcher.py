@@ -25,6 +25,9 @@ _HALF_WAY = 2.0
 """Seconds for a shim that has taken its latch to write its note; it needs less than a millisecond."""
 _LAST_NOTE = 2.0
 """Seconds for a shim to note the exit and to end; it needs a few milliseconds."""
+_BUSY_DISK = 15.0
+"""Seconds more for one that is there and has not noted it, on a machine that is busy. What is not waited for is lost,
+and an agent that has finished would be taken for one that died."""
 _KILLED = 10.0
 """Seconds in which a killed process is gone, unless it hangs in the kernel."""
 _SEARCH = 5.0
@@ -65,14 +68,20 @@ class MachineLauncher:
             raise LaunchFailed("it had begun, and is gone; what its shim noted cannot be read")
         began = await _settle(folder, attempt, deadline=deadline) if attempt else None
         if began is None:
-            self._check(launch)
-            began = await self._begin(launch, folder, attempt + 1, deadline)
+            try:
+                self._check(launch)
+                began = await self._begin(launch, folder, attempt + 1, deadline)
+            except LaunchFailed:
+                # What is said to have failed must not begin after all: a shim that a killed Argus started just before
+                # may still be on its way to the same latch.
+                began = await _settle(folder, attempt + 1, deadline=0)
+                if began is None:
+                    raise
         if began.running.nonce != launch.nonce:
             raise LaunchFailed(f"the run folder {folder.path} belongs to another start")
         return began.running
 
     def _check(self, launch: Launch) -> None:
-        """Before any latch is taken: what is mended can be launched again in the same folder."""
         said = problem(launch.argv, launch.cwd, _environment(launch), launch.env)
         if not said and launch.tmux is not None:
             if not tmux.is_name(launch.tmux) or not tmux.is_name(launch.tmux_socket):
@@ -148,7 +157,7 @@ class MachineLauncher:
         if is_of_this_boot and look(began.running.agent) is not Vital.DEAD:
             return began.running
         if is_of_this_boot:
-            await _within(_LAST_NOTE, gone(began.running.shim))
+            await _noted(run, began.running.shim)
         with contextlib.suppress(OSError):
             run.bound()
         return Ended(run.exit_status(began.running.shim))
@@ -168,7 +177,7 @@ class MachineLauncher:
     async def ended(self, running: Running) -> Ended:
         await gone(running.agent)
         # The shim notes the exit, ends what is left of the group, and itself: when it is gone there is no more to come.
-        await _within(_LAST_NOTE, gone(running.shim))
+        await _noted(RunFolder(running.folder), running.shim)
         with contextlib.suppress(OSError):  # a log that cannot be cut is no reason to miss an end
             self.bound(running.folder)  # nobody looks at it again
         return Ended(RunFolder(running.folder).exit_status(running.shim))
@@ -277,6 +286,11 @@ async def _change(beacon: Beacon, starter: asyncio.Future[int] | None, timeout: 
         loop.remove_reader(beacon.handle)
         if starter is not None:
             starter.remove_done_callback(wake)
+
+
+async def _noted(run: RunFolder, shim: Identity) -> None:
+    if not await _within(_LAST_NOTE, gone(shim)) and run.exit_status(shim) is None:
+        await _within(_BUSY_DISK, gone(shim))
 
 
 async def _within(seconds: float, what: Awaitable[None]) -> bool:

@@ -19,6 +19,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from argus import __version__
+from argus.core.cutting import beginning
 from argus.host import piped
 from argus.host.mcp_http import Streams, Wire, by_http
 from argus.host.mcp_lines import ANSWER_TOO_LARGE, by_pipes
@@ -202,7 +203,7 @@ class _Program(_Session):
             yield streams
 
     def _heard_junk(self, line: bytes) -> None:
-        self._junk = self._junk or line[:_CUT].decode("utf-8", "replace")
+        self._junk = self._junk or beginning(line[: 8 * _CUT].decode("utf-8", "replace"), _CUT)
 
     async def _live(self) -> None:
         try:
@@ -285,5 +286,5 @@ def _is_cut(error: MCPError) -> bool:
 def _short(error: BaseException | None) -> str:
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False, include_input=False)[0]
-        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"[:_CUT]
-    return " ".join(str(error).split())[:_CUT] or type(error).__name__
+        return beginning(f"{'.'.join(map(str, first['loc']))}: {first['msg']}", _CUT)
+    return beginning(" ".join(str(error).split()), _CUT) or type(error).__name__

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeVar
 
+from argus.core.cutting import beginning
 from argus.host import transcript_places
 
 T = TypeVar("T")
@@ -150,7 +151,7 @@ def _tail(path: str, lines: int, problem: Problem) -> Tail | None:
     finally:
         os.close(handle)
     rows = read.splitlines()[1 if start else 0 :]
-    return Tail(found.st_ino, found.st_size, found.st_mtime, tuple(row[:2000] for row in rows[-lines:]))
+    return Tail(found.st_ino, found.st_size, found.st_mtime, tuple(beginning(row, 2000) for row in rows[-lines:]))
 
 
 def _opened(handle: int, path: str) -> str:

@@ -9,6 +9,8 @@ import errno
 import os
 from pathlib import Path
 
+from argus.core.errors import IN_THE_WAY, ArgusError, Code
+
 _OURS = ("argus.lock", "argus.db", "argus.db-wal", "argus.db-shm", "token", "daemon.json", "logs")
 _SIGNS = {"argus.lock", "argus.db", "token"}
 """What makes a folder with other things in it a state folder."""
@@ -33,6 +35,28 @@ def make(path: Path) -> None:
         )
     for name in _OURS:
         check_owner(path / name)
+
+
+def unusable(path: Path, error: OSError, advice: str = "") -> ArgusError:
+    """A folder that cannot be used is a user's mistake or a full disk, and said as such."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return full(path, advice)
+    why, actions = f"{error.strerror or error}{advice}", None
+    if error.errno == errno.EISDIR:
+        named = error.filename2 or error.filename
+        why, actions = f"{named} is a folder, and a file belongs there", IN_THE_WAY
+    elif error.errno in (errno.EPERM, errno.EMLINK):
+        actions = ("check_store",)  # no room and no time mends it
+    refused = ArgusError(Code.STORE_UNAVAILABLE, f"{path} cannot be used: {why}", folder=str(path))
+    refused.actions = actions
+    return refused
+
+
+def full(path: Path, advice: str = "") -> ArgusError:
+    why = f"{path} cannot be used: the disk is full, so nothing could be recorded{advice}"
+    refused = ArgusError(Code.STORE_UNAVAILABLE, why, folder=str(path))
+    refused.actions = ("free_disk_space",)
+    return refused
 
 
 def _names(path: Path) -> set[str]:

@@ -19,6 +19,7 @@ from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit
 
 import httptools
 
+from argus.core.cutting import beginning
 from argus.host.dns import Resolver
 from argus.host.seam import Failure, ProbeFailed
 from argus.host.tcp import open_connection
@@ -101,9 +102,9 @@ def _parts(url: str) -> tuple[SplitResult, int]:
         parts = urlsplit(url.strip())
         port = parts.port or (443 if parts.scheme == "https" else 80)
     except ValueError as error:
-        raise ProbeFailed(Failure.OURS, f"not a URL: {url[:200]!r}: {error}") from None
+        raise ProbeFailed(Failure.OURS, f"not a URL: {beginning(url, 200)!r}: {error}") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ProbeFailed(Failure.OURS, f"not a URL that begins with http:// or https://: {url[:200]!r}")
+        raise ProbeFailed(Failure.OURS, f"not a URL that begins with http:// or https://: {beginning(url, 200)!r}")
     return parts, port
 
 

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Protocol
 
+from argus.core.cutting import ending
 from argus.host.seam import Ran
 
 _BRANCHES = "argus"
@@ -78,7 +79,7 @@ class GitWorktrees:
     async def _git(self, project: str, log: str, *arguments: str) -> None:
         ran = await self._ran(project, log, _CHECKOUT, *arguments)
         if ran.exit_code != 0:
-            said = ran.problem or ran.output.strip()[-_SAID:]
+            said = ran.problem or ending(ran.output.strip(), _SAID)
             raise WorktreeFailed(f"git {' '.join(arguments[:2])} in {project}: {said}")
 
     async def _ran(self, project: str, log: str, timeout: float, *arguments: str) -> Ran:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from argus.core.autonomy import Level
 from argus.core.events import Event
 from argus.core.units import spoken
 from argus.notify import about_agents, about_environments, about_sessions
@@ -75,16 +76,20 @@ def _escalated(data: Mapping[str, Any], timestamp: int) -> Message:
         f"Autonomy: {data.get('autonomy')}",
         f"Escalated: {reason}; a person has to look",
     ]
+    if data.get("autonomy") != Level.OBSERVE:
+        lines.append(f"When the cause is mended: argus services restart {data['service']}")
     return Message(URGENT, f"SERVICE STILL DOWN: {data['service']}", "\n".join(lines))
 
 
 def _recovered(data: Mapping[str, Any], timestamp: int) -> Message | None:
     if not data.get("told"):
         return None
-    how = " after a restart" if data.get("restarted") else ""
-    return Message(
-        IMPORTANT, f"SERVICE RECOVERED: {data['service']}", f"Up again{how}, down for {spoken(data['downSeconds'])}"
-    )
+    # What was recorded before this was told apart is taken as it was said then.
+    restarted, helped = data.get("restarted"), data.get("restartHelped", True)
+    how = " after a restart" if restarted and helped else ""
+    but = "; its restart had not helped" if restarted and not helped else ""
+    text = f"Up again{how}, down for {spoken(data['downSeconds'])}{but}"
+    return Message(IMPORTANT, f"SERVICE RECOVERED: {data['service']}", text)
 
 
 def _infrastructure(data: Mapping[str, Any], timestamp: int) -> Message:

@@ -5,6 +5,7 @@ from argus.ops import (
     breakers,
     calls,
     charts,
+    context,
     environments,
     hooks,
     incidents,
@@ -22,6 +23,7 @@ from argus.ops.operation import Operation
 
 _PARTS = (
     system,
+    context,
     services,
     agents,
     terminals,

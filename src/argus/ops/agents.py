@@ -8,9 +8,9 @@ from pydantic import Field
 
 from argus.agents.messages import Beat
 from argus.agents.model import Agent
+from argus.core.autonomy import Level
 from argus.core.clock import milliseconds, rfc3339
 from argus.core.errors import Code
-from argus.graph import words
 from argus.ops.caller import Scope
 from argus.ops.house import House
 from argus.ops.operation import operation
@@ -38,7 +38,9 @@ class BeatView(SnakeAnswer):
     ok: bool
     stop: bool | None = Field(default=None, description="It should end")
     reason: str | None = Field(default=None, description="Why it should end")
-    notice: str | None = Field(default=None, description="What it needs is down: what, since when, and what is done")
+    notice: str | None = Field(
+        default=None, description="What it needs is down: what, since when, what is done; and, once, what is back"
+    )
     timestamp: int
 
 
@@ -78,6 +80,7 @@ class HeartbeatList(SnakeAnswer):
 class AgentList(SnakeAnswer):
     agents: list[AgentView]
     count: int
+    configs: list[str] = Field(description="What can be spawned, by its name in agents.configs")
     timestamp: int
 
 
@@ -160,16 +163,20 @@ async def beat(house: House, ask: BeatAsk) -> BeatView:
     )
     now = milliseconds(house.clock.wall())
     return (
-        BeatView(ok=True, notice=_notice(house, ask.agent_id), timestamp=now)
+        BeatView(ok=True, notice=await _notice(house, ask.agent_id), timestamp=now)
         if pulse.ok
         else BeatView(ok=False, stop=True, reason=pulse.reason, timestamp=now)
     )
 
 
-def _notice(house: House, agent_id: str) -> str | None:
+async def _notice(house: House, agent_id: str) -> str | None:
     agent = house.crew.peek(agent_id)
-    roots = house.crew.broken(agent) if agent is not None else ()
-    return house.clean(words.lost(roots, house.clock.wall())) if roots else None
+    if agent is None:
+        return None
+    config = house.crew.settings.configs.get(agent.config)
+    is_typed = config is not None and config.tmux and house.autonomy.level.allows(Level.MODERATE)
+    said = await house.graph.notice(f"agent:{agent_id}", house.crew.broken(agent), is_typed=is_typed)
+    return house.clean(said) or None
 
 
 @operation("agents.beats", "GET /api/heartbeats", read_only=True)
@@ -202,7 +209,8 @@ async def list_agents(house: House, ask: Nothing) -> AgentList:
     Changes nothing. Look here to see whether another agent is still at work, and on what, before you begin the same.
     """
     found = [view(house, agent) for agent in house.crew.agents]
-    return AgentList(agents=found, count=len(found), timestamp=milliseconds(house.clock.wall()))
+    configs = sorted(house.crew.settings.configs)
+    return AgentList(agents=found, count=len(found), configs=configs, timestamp=milliseconds(house.clock.wall()))
 
 
 @operation(

@@ -13,6 +13,7 @@ from argus.bridge.keeper import Bridge
 from argus.core.clock import Clock
 from argus.environments.keeper import Environments
 from argus.environments.tools import Shell
+from argus.graph.keeper import Graph
 from argus.live import Live
 from argus.ops.caller import ARGUS, Caller, Role
 from argus.services.registry import Change
@@ -61,6 +62,7 @@ class House:
     clock: Clock
     watch: Watch
     crew: Crew
+    graph: Graph
     autonomy: Autonomy
     facts: Facts
     setup: Setup

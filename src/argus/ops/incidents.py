@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from argus.core.clock import rfc3339
-from argus.core.errors import ArgusError, Code
+from argus.core.errors import ABOUT_INCIDENTS, ArgusError, Code
 from argus.core.events import Event
 from argus.ops import story
 from argus.ops.house import House
@@ -21,12 +21,22 @@ _AROUND = 500
 """Of the newest incidents, in which those are looked for that this one explains."""
 _EVENTS = 3000
 _ROLES = {"agents": "agent", "sessions": "session"}
-_KINDS = {
-    "service_outage": ("service", "down, and not restarted for itself"),
-    "agent_death": ("agent", "died, and is respawned when it is back"),
-    "container_failure": ("container", "failed while it was down"),
+_KINDS = {"service_outage": "service", "agent_death": "agent", "container_failure": "container"}
+_NOW = {
+    "service_outage": "down, and not restarted for itself",
+    "agent_death": "died, and is respawned when it is back",
+    "container_failure": "failed while it was down",
+    "dependency_lost": "waits until it is back",
+    "spawn_waits": "is started when it is back",
 }
-_WAITS = {"dependency_lost": "waits until it is back", "spawn_waits": "is started when it is back"}
+_THEN = {
+    "service_outage": "was down with it, and was not restarted for itself",
+    "agent_death": "died, and its respawn waited",
+    "container_failure": "failed while it was down",
+    "dependency_lost": "waited until it was back",
+    "spawn_waits": "waited to be started",
+}
+"""The same when all of it is over."""
 
 
 class IncidentView(Answer):
@@ -119,7 +129,9 @@ async def explain(house: House, ask: IncidentAsk) -> Story:
     found = await _find(house.store, ask.id)
     if found is None:
         why = "there was no incident" if ask.id == LAST else f"there is no incident {ask.id!r}"
-        raise ArgusError(Code.NOT_FOUND, why, incident=ask.id)
+        missing = ArgusError(Code.NOT_FOUND, why, incident=ask.id)
+        missing.actions = ABOUT_INCIDENTS
+        raise missing
     events = await house.store.story(found.id, limit=_EVENTS)
     around = await house.store.incidents(limit=_AROUND)
     return Story(
@@ -164,17 +176,17 @@ def _entries(house: House, event: Event) -> list[EntryView]:
 
 
 def _explained(root: Incident, events: Sequence[Event], around: Sequence[Incident]) -> list[Explained]:
+    words = _NOW if root.closed is None else _THEN
     under = [one for one in around if one.data.get("explainedBy") == root.id]
     troubles = [
-        Explained(kind=kind, name=one.subject, incident=one.id, what=what)
+        Explained(kind=_KINDS.get(one.kind, "service"), name=one.subject, incident=one.id, what=words.get(one.kind, ""))
         for one in under
-        for kind, what in [_KINDS.get(one.kind, ("service", ""))]
     ]
     named = {(one.kind, one.name) for one in troubles}
     waiting = {
-        (_ROLES[event.channel], event.subject): _WAITS[event.type]
+        (_ROLES[event.channel], event.subject): words[event.type]
         for event in events
-        if event.channel in _ROLES and event.type in _WAITS
+        if event.channel in _ROLES and event.type in words
     }
     others = [
         Explained(kind=kind, name=name, incident=None, what=what)

@@ -148,11 +148,11 @@ async def restart_service(house: House, ask: Named) -> Restarted:
     """Asks for a restart of one service, through the gates.
 
     Changes the service: it is restarted when every gate allows it (maintenance, infrastructure event, dependency,
-    autonomy, one restart an outage, budget). At autonomy cautious, a person who asks for it in an outage approves what
-    Argus proposed; an agent does not. A refusal is GATE_REFUSED or RESTART_BUDGET_EXHAUSTED and names the gate and how
-    it opens: do not ask again at once, and do not restart it by hand. INVALID_STATE: it cannot be restarted, or a
-    restart is under way. Returns as soon as the intent is on record; the outcome is an event
-    `services:restart_finished`, and shows in the service's state.
+    autonomy, one restart an outage, budget). A person who asks for it in an outage approves what Argus proposed at
+    autonomy cautious, and may restart again what was restarted in it already; an agent may not. A refusal is
+    GATE_REFUSED or RESTART_BUDGET_EXHAUSTED and names the gate and how it opens: do not ask again at once, and do not
+    restart it by hand. INVALID_STATE: it cannot be restarted, or a restart is under way. Returns as soon as the intent
+    is on record; the outcome is an event `services:restart_finished`, and shows in the service's state.
     """
     act = await house.watch.restart(ask.name, house.by, is_person=house.caller.is_person)
     return Restarted(service=ask.name, act=act, accepted=True)

@@ -60,7 +60,8 @@ def refused(data: Data) -> str:
 
 
 def restart_started(data: Data) -> str:
-    return f"restarts {data.get('target')}, by {data.get('by')}"
+    who = f"asked for by a person ({data.get('by')})" if data.get("byPerson") else f"by {data.get('by')}"
+    return f"restarts {data.get('target')}, {who}"
 
 
 def restart_finished(data: Data) -> str:
@@ -75,8 +76,10 @@ def restart_finished(data: Data) -> str:
 
 
 def recovered(data: Data) -> str:
-    how = " after its restart" if data.get("restarted") else ""
-    return f"up again{how}, down for {spoken(float(data.get('downSeconds') or 0.0))}"
+    restarted, helped = data.get("restarted"), data.get("restartHelped", True)
+    how = " after its restart" if restarted and helped else ""
+    but = "; its restart had not helped" if restarted and not helped else ""
+    return f"up again{how}, down for {spoken(float(data.get('downSeconds') or 0.0))}{but}"
 
 
 def flapping(data: Data) -> str:

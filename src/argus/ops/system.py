@@ -7,11 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from argus.agents.model import Agent
-from argus.bridge.keeper import Seen
 from argus.core.autonomy import Level
-from argus.core.breaker import State
-from argus.core.circuit import Circuit
 from argus.core.clock import milliseconds, rfc3339
 from argus.core.errors import ArgusError, Code
 from argus.environments.runs import Run
@@ -19,23 +15,19 @@ from argus.ops.agents import AgentView
 from argus.ops.agents import view as agent_view
 from argus.ops.breakers import BreakerView, breaker_view
 from argus.ops.caller import Role
-from argus.ops.calls import FolderAsk, whence
-from argus.ops.environments import NO_NUL
 from argus.ops.house import House
 from argus.ops.incidents import IncidentView, incident_view
-from argus.ops.operation import CLI_FOLDER, Answer, Ask, operation
-from argus.ops.services import Nothing, ServiceView, view, views
-from argus.ops.sessions import SessionView, needs_you
+from argus.ops.operation import Answer, Ask, operation
+from argus.ops.runs import Guards, names, needs_a_person
+from argus.ops.services import Nothing, ServiceView, views
+from argus.ops.sessions import SessionView
 from argus.ops.sessions import view as session_view
 from argus.ops.stop_requests import StopRequestView, pending
 from argus.schema import Name
-from argus.services.history import Uptime
 from argus.services.model import Status
-from argus.sessions.watched import Watched
 from argus.store.interface import Store
 from argus.store.records import Incident
 
-_SERVERS, _NOTICES, _CUT = 20, 3, 160
 _REQUESTS, _RUNS = 100, 50
 _PATIENCE = 2.0
 """Seconds that the whole picture waits for the record: when the store hangs is when people look."""
@@ -61,6 +53,7 @@ class ArgusView(Answer):
 class EnvironmentGlance(Answer):
     """A run of an environment as it is on record. `environments/status` asks the engine about its containers."""
 
+    name: str = Field(description="The project's, with its folder where several on record are called so")
     project: str
     folder: str
     config_file: str | None = Field(description="Where it is not the folder's e2e.yaml")
@@ -77,7 +70,11 @@ class StateView(Answer):
     """Everything the page shows, in one object."""
 
     well: bool = Field(
-        description="Nothing is down, everything can be checked, no event is open, no agent or session needs a person"
+        description="Nothing is down, everything can be checked, no event is open, and nothing else needs a person"
+    )
+    needs_you: list[str] = Field(
+        description="Agents, sessions and environments to which nothing happens without a person; environments of one "
+        "name with their folders"
     )
     argus: ArgusView
     autonomy: Level
@@ -88,26 +85,13 @@ class StateView(Answer):
     agents: list[AgentView] = Field(description="Every agent with its last sign of life, oldest first")
     sessions: list[SessionView] = Field(description="Every session: what it is doing, and how full its context is")
     stop_requests: list[StopRequestView] = Field(description="Agents that ask to end and have no answer, oldest first")
-    environments: list[EnvironmentGlance] = Field(description="The newest runs on record")
+    environments: list[EnvironmentGlance] = Field(
+        description="The runs on record: those that need a person, then the newest"
+    )
     incidents: list[IncidentView] = Field(description="The newest, open ones first")
     cursor: str | None = Field(
         description="The journal's position; follow /api/events from here. Null while the record cannot be read"
     )
-    timestamp: int
-
-
-class ContextAsk(Ask):
-    project_path: str | None = Field(
-        default=None,
-        max_length=4096,
-        pattern=NO_NUL,
-        description="Whose MCP servers are named; where you work if left out",
-        json_schema_extra={"cli": CLI_FOLDER, "format": "path"},
-    )
-
-
-class ContextView(Answer):
-    text: str = Field(description="The block for an AI's context")
     timestamp: int
 
 
@@ -172,13 +156,19 @@ async def state(house: House, ask: Nothing) -> StateView:
     services = await views(house, *sorted(watch.services))
     unwell = [one for one in services if one.state in (Status.DOWN.value, Status.UNKNOWN.value)]
     sessions = [session_view(house, one) for one in house.sessions.all]
+    runs = house.environments.runs
+    guards, called = {run.key: house.environments.guards(run) for run in runs}, names(runs)
+    # Before the rest is cut off: whoever needs somebody is seen, however old it is.
+    runs.sort(key=lambda run: not needs_a_person(run, guards[run.key]))
     needing = [
-        *(one.id for one in house.crew.agents if one.needs_a_person),
-        *(one.project for one in sessions if one.needs_you),
+        *(f"agent {one.id}" for one in house.crew.agents if one.needs_a_person),
+        *(f"session {one.project}" for one in sessions if one.needs_you),
+        *(f"environment {house.clean(called[run.key])}" for run in runs if needs_a_person(run, guards[run.key])),
     ]
     problem = _problem(house) or unread
     return StateView(
         well=not (unwell or needing) and watch.infrastructure_event is None and problem is None,
+        needs_you=needing,
         argus=ArgusView(
             version=facts.version,
             pid=facts.pid,
@@ -198,15 +188,16 @@ async def state(house: House, ask: Nothing) -> StateView:
         agents=[agent_view(house, one) for one in house.crew.agents],
         sessions=sessions,
         stop_requests=pending(house)[:_REQUESTS],
-        environments=[_environment(house, one) for one in house.environments.runs[:_RUNS]],
+        environments=[_environment(one, house.clean(called[one.key]), guards[one.key]) for one in runs[:_RUNS]],
         incidents=[incident_view(one) for one in sorted(incidents, key=lambda one: one.closed is not None)],
         cursor=cursor,
         timestamp=milliseconds(house.clock.wall()),
     )
 
 
-def _environment(house: House, run: Run) -> EnvironmentGlance:
+def _environment(run: Run, called: str, guards: Guards) -> EnvironmentGlance:
     return EnvironmentGlance(
+        name=called,
         project=run.project,
         folder=run.folder,
         config_file=run.file or None,
@@ -216,7 +207,7 @@ def _environment(house: House, run: Run) -> EnvironmentGlance:
         network=run.network or None,
         containers=dict(run.containers),
         mocks=[*run.mocks, *(name for name in run.served if name not in run.mocks)],
-        guards={name: one.state.value for name, one in house.environments.guards(run).items()},
+        guards={name: one.state.value for name, one in guards.items()},
     )
 
 
@@ -239,90 +230,6 @@ def _problem(house: House) -> str | None:
     waiting = f"; {house.notes.waiting} records wait to be written" if house.notes.waiting else ""
     problem = house.store.problem or (waiting and "the record is behind")
     return f"{problem}{waiting}" if problem else None
-
-
-@operation("context", "GET /api/context", verb="context", tool="argus_context", read_only=True)
-async def context(house: House, ask: ContextAsk) -> ContextView:
-    """Returns a compact, stable block of text on the machine's health, meant for an AI's context.
-
-    Changes nothing. Read it before blaming your own work for a failure: the machine may be broken. It names every
-    service with its state, agents and sessions that need somebody, open circuit breakers, what is left of the restart
-    budget, how much Argus may do by itself, and the other MCP servers that can be called from your folder, and whether
-    each is available. Details are in `services`.
-    """
-    lines = ["Service Health:"]
-    lines += [f"- {_line(view(house, name, Uptime()))}" for name in sorted(house.watch.services)]
-    if len(lines) == 1:
-        lines.append("- nothing is watched")
-    lines += [f"- agent {_agent_line(one)}" for one in house.crew.agents if one.needs_a_person]
-    lines += [f"- session {house.clean(_session_line(one))}" for one in house.sessions.all if needs_you(one)]
-    left, most = house.watch.budget()
-    if house.watch.infrastructure_event:
-        lines.append("INFRASTRUCTURE EVENT: several services fail together; nothing is restarted until it has ended")
-    unwell = [one for one in house.breakers.circuits.values() if one.breaker.state is not State.CLOSED]
-    lines += [house.clean(_breaker_line(one)) for one in unwell]
-    lines += [f"Restart budget: {left}/{most} remaining this hour", f"Autonomy: {house.autonomy.level.value}"]
-    lines += await _capabilities(house, ask)
-    return ContextView(text="\n".join(lines) + "\n", timestamp=milliseconds(house.clock.wall()))
-
-
-async def _capabilities(house: House, ask: ContextAsk) -> list[str]:
-    """In bounds: whoever wants to know more asks for the servers themselves."""
-    try:
-        asked = whence(house, FolderAsk(projectPath=ask.project_path))
-    except ArgusError:
-        return []  # an agent outside of its own project: it hears of the machine as everybody does
-    found, notices = await house.bridge.servers(asked)
-    if not (found or notices):
-        return []
-    lines = ["MCP servers (argus_call_mcp, or argus call SERVER TOOL JSON):"]
-    lines += [f"- {one.definition.name}: {_availability(one)}" for one in found[:_SERVERS]]
-    lines += [f"- and {len(found) - _SERVERS} more: argus bridge servers"] if len(found) > _SERVERS else []
-    lines += [f"- notice: {' '.join(one.split())[:_CUT]}" for one in notices[:_NOTICES]]
-    return [house.clean(line) for line in lines]
-
-
-def _availability(one: Seen) -> str:
-    if one.is_available:
-        return "available"
-    if one.problem:
-        return f"UNAVAILABLE ({' '.join(one.problem.split())[:_CUT]})"
-    wait = "" if one.retry_in is None else f", asked again in {one.retry_in:.0f} s"
-    return f"UNAVAILABLE ({one.failures} failures in a row{wait})"
-
-
-def _breaker_line(circuit: Circuit) -> str:
-    breaker = circuit.breaker
-    last = " ".join(breaker.history[-1].message.split()) if breaker.history else ""
-    return f"Breaker {circuit.name}: {breaker.state.value.upper()} {breaker.consecutive}x ({last})"
-
-
-def _agent_line(agent: Agent) -> str:
-    why = ", ".join(part for part in (agent.reason, agent.gate and f"held back: {agent.gate}") if part)
-    return f"{agent.id}: {agent.state.value.upper()}" + (f" ({' '.join(why.split())})" if why else "")
-
-
-def _session_line(one: Watched) -> str:
-    why = " ".join((one.standing.question or one.standing.because).split())
-    return f"{one.session.project}: {one.session.state.value.upper()}" + (f" ({why})" if why else "")
-
-
-def _line(one: ServiceView) -> str:
-    detail = " ".join(one.detail.split())
-    port = f" [{one.port}]" if one.port else ""
-    # A service that fails and is not confirmed down yet is shown as failing: an agent is about to run into it.
-    failing = f" {one.failures}x ({detail})" if one.failures else ""
-    seen = f" ({_glance(one, detail)})" if not one.failures and _glance(one, detail) else ""
-    return f"{one.name}: {one.state.upper()}{failing}{seen}{port}"
-
-
-def _glance(one: ServiceView, detail: str) -> str:
-    """What is worth a word of a service that does not fail."""
-    if one.type == "docker":
-        return detail.replace(" running", " containers running", 1)
-    if one.type == "process" or one.latency_ms is None:
-        return detail.replace("PID ", "pid ")
-    return f"{one.latency_ms:.0f}ms"
 
 
 @operation("autonomy.show", "GET /api/autonomy", verb="autonomy", read_only=True)
@@ -395,4 +302,4 @@ async def login(house: House, ask: Nothing) -> LoginView:
     return LoginView(url=house.login_link())
 
 
-OPERATIONS: tuple[Any, ...] = (state, context, show_autonomy, set_autonomy, reload, make_token, login)
+OPERATIONS: tuple[Any, ...] = (state, show_autonomy, set_autonomy, reload, make_token, login)

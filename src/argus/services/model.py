@@ -68,6 +68,8 @@ class Outage:
     restarts: int = 0
     restarted: bool = False
     """One of them was really carried out; none that failed to run."""
+    helped: bool = False
+    """It was up when it was looked at after the last of them: what comes back later came back by other means."""
     gate: Gate | None = None
     """What held the last decision back; None when it was a restart."""
     told: bool = False
@@ -85,6 +87,7 @@ class Outage:
             "gate": gate,
             "told": self.told,
             "escalated": self.escalated,
+            **({"helped": True} if self.helped else {}),
             **({"explainedBy": self.explained_by} if self.explained_by else {}),
         }
 

@@ -107,9 +107,13 @@ class Planner:
         """The look after a restart."""
         if health.outage is None:
             return self._plain(service, health, judged)
-        outage = replace(health.outage, restarted=health.outage.restarted or outcome not in UNDONE)
+        done, helped = outcome not in UNDONE, outcome == "recovered"
+        outage = replace(health.outage, restarted=health.outage.restarted or done, helped=helped)
         if judged.status.alive:
             return self._recovery(service, judged, outage)
+        if helped:
+            # It answers; the outage is over after as many successes as are asked for.
+            return Plan(judged._replace(outage=outage), (outage_incident(service.name, outage),))
         return self._escalation(service, judged, outage, outcome)
 
     def _plain(self, service: Service, health: Health, judged: Health) -> Plan:
@@ -166,7 +170,8 @@ class Planner:
         if isinstance(decision, Restart):
             return reports.restarting(target, facts.autonomy)
         hint = reports.hint(service, decision, facts, self.most(service))
-        is_proposed = facts.autonomy is Level.CAUTIOUS and decision.gate is Gate.AUTONOMY
+        # Only the first: after one that did not help, Argus has nothing more to propose.
+        is_proposed = facts.autonomy is Level.CAUTIOUS and decision.gate is Gate.AUTONOMY and not facts.restarts
         if is_proposed and isinstance(self._tools.decide(replace(facts, approved=True)), Restart):
             return reports.proposing(target, decision.gate, facts.autonomy, hint)
         return reports.holding(decision.gate, facts.autonomy, hint)
@@ -186,6 +191,7 @@ class Planner:
 
     def _escalation(self, service: Service, judged: Health, outage: Outage, outcome: str) -> Plan:
         """Down after its restart: a person has to look, unless another restart is allowed."""
+        outage = replace(outage, helped=False)
         facts = self.facts(service, judged._replace(outage=outage))
         decision = self._tools.decide(facts)
         if isinstance(decision, Restart) or outage.escalated:
@@ -276,7 +282,13 @@ class Planner:
         return min(most, service.restart_budget.max_per_hour) if service.restart_budget else most
 
     def intend(
-        self, service: Service, incident: str | None, by: str, judged: Health | None = None
+        self,
+        service: Service,
+        incident: str | None,
+        by: str,
+        judged: Health | None = None,
+        *,
+        is_person: bool = False,
     ) -> tuple[Act, tuple[Write, ...]]:
         assert service.restart is not None
         self._in_use_since.pop(service.name, None)
@@ -284,6 +296,8 @@ class Planner:
         last = (judged or self._healths[service.name]).last
         target = service.target(last.seen if last else None)
         intent: dict[str, Any] = {"target": target, "timeout": service.restart.timeout}
+        if is_person:
+            intent["byPerson"] = True
         act = Act(self._tools.new_id(), RESTART, service.name, stamp(self._tools.clock), incident, intent)
         return act, (OpenAct(act), Append(reports.restart_started(service, act, by)))
 

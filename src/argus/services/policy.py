@@ -93,7 +93,7 @@ class Facts:
     budget_left: int = 0
     recordable: bool = True
     approved: bool = False
-    """A person said yes to this one."""
+    """A person asks for this one."""
     in_use: str = ""
     """Who works with it, in words; empty: nobody, or it was waited for long enough."""
 
@@ -124,8 +124,8 @@ def decide(facts: Facts) -> Restart | Hold:
         return Hold(Gate.AUTONOMY)
     if not facts.restartable:
         return Hold(Gate.NO_RESTART)
-    if facts.restarts >= (2 if facts.autonomy.allows(Level.FULL) else 1):
-        return Hold(Gate.ALREADY)
+    if not facts.approved and facts.restarts >= (2 if facts.autonomy.allows(Level.FULL) else 1):
+        return Hold(Gate.ALREADY)  # it is handed to a person then, who may try again once the cause is mended
     if facts.budget_left <= 0:
         return Hold(Gate.BUDGET)
     if facts.in_use:
@@ -157,7 +157,8 @@ def failed_dependency(name: str, depends_on: Mapping[str, Iterable[str]], health
         if other in seen:
             continue
         seen.add(other)
-        if other in healths and healths[other].failures > 0:
+        # One whose outage is open explains it too: its failures are counted anew when its configuration changes.
+        if other in healths and (healths[other].failures > 0 or healths[other].outage is not None):
             root = other
             waiting.extend(depends_on.get(other, ()))
     return root

@@ -183,7 +183,8 @@ class Reconciler:
         return isinstance(self._tools.decide(self._plans.facts(service, judged)), Restart)
 
     async def _asked(self, service: Service, by: str, is_person: bool) -> str:
-        """A restart that somebody asked for, through the same gates. A person who asks in an outage approves it."""
+        """A restart that somebody asked for, through the same gates. A person who asks in an outage approves it, and
+        may try again where Argus has tried."""
         health = self.healths[service.name]
         if health.repair:
             raise ArgusError(Code.INVALID_STATE, f"{service.name} is being restarted already", act=health.repair)
@@ -204,7 +205,7 @@ class Reconciler:
                 hint=hint,
             )
         outage = policy.decided(health.outage, decision) if health.outage else None
-        act, intent = self._plans.intend(service, outage.incident if outage else None, by)
+        act, intent = self._plans.intend(service, outage.incident if outage else None, by, is_person=is_person)
         writes = (*([outage_incident(service.name, outage)] if outage else []), *intent)
         await self._carry_out(service.name, Plan(health._replace(outage=outage, repair=act.id), writes, act))
         return act.id

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from argus.core.clock import age, stamp
+from argus.core.cutting import ending
 from argus.core.failpoints import Place, reach
 from argus.host.seam import Ran
 from argus.loops import log
@@ -25,6 +26,8 @@ _STARTING = 300.0
 first time after 30 s; called down before, people would be told of a failure that is none."""
 _LONGEST = 60.0
 """Seconds for the command of an act that does not say how long it may take."""
+_OUTPUT = 2000
+"""Characters of what its command printed that are kept."""
 
 
 class Repairs:
@@ -175,7 +178,7 @@ def evidence(ran: Ran | None, observation: Observation) -> dict[str, Any]:
     return {
         "exitCode": ran.exit_code,
         "problem": ran.problem,
-        "output": ran.output[-2000:],
+        "output": ending(ran.output, _OUTPUT),
         "seconds": round(ran.seconds, 3),
         **seen,
     }

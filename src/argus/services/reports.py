@@ -7,6 +7,7 @@ from typing import Any
 
 from argus.core.autonomy import Level
 from argus.core.clock import milliseconds, rfc3339
+from argus.core.cutting import beginning
 from argus.core.events import Draft
 from argus.services.checks.base import Service
 from argus.services.model import Flapping, Gate, Health, Observation, Outage, Seen, Status
@@ -30,7 +31,8 @@ def hint(service: Service, decision: Restart | Hold, facts: Facts, most: int) ->
         Gate.FLAPPING: "it goes up and down; it is left alone until it has settled",
         Gate.AUTONOMY: "restart requires moderate+",
         Gate.NO_RESTART: f"no restart is configured for {service.name}",
-        Gate.ALREADY: "it was restarted in this outage and is still down; a person has to look",
+        Gate.ALREADY: f"it was restarted in this outage and is still down; a person looks, mends the cause, and may "
+        f"restart it again: argus services restart {service.name}",
         Gate.BUDGET: f"all {most} restarts of this hour are spent",
         Gate.IN_USE: f"{facts.in_use}; that is waited for, up to a limit",
         Gate.RECORD: "the record cannot be written, and nothing is done without it; it goes on when that is mended",
@@ -77,7 +79,7 @@ def _reading(one: Observation) -> dict[str, Any]:
     seen = one.seen
     latency = None if seen.latency is None else round(seen.latency * 1000, 3)
     said = {"at": milliseconds(one.wall), "state": seen.status.value, "latencyMs": latency}
-    return {**said, "detail": seen.detail[:_DETAIL]} if seen.detail else said
+    return {**said, "detail": beginning(seen.detail, _DETAIL)} if seen.detail else said
 
 
 def decision_changed(service: Service, health: Health, outage: Outage, verdict: dict[str, Any], *, news: bool) -> Draft:
@@ -118,6 +120,7 @@ def recovered(service: Service, outage: Outage, wall: float, *, restarted: bool)
         "incident": outage.incident,
         "downSeconds": round(max(0.0, wall - outage.opened), 3),
         "restarted": restarted,
+        "restartHelped": outage.helped,
         "told": outage.told,
     }
     return Draft(CHANNEL, "service_recovered", service.name, data)

@@ -62,6 +62,7 @@ def _outage(incident: Incident) -> Outage:
         restarts=int(data.get("restarts", 0)),
         # A record of an earlier version does not say; what was begun was mostly carried out.
         restarted=bool(data.get("restarted", data.get("restarts", 0))),
+        helped=bool(data.get("helped")),
         gate=Gate(data["gate"]) if data.get("gate") else None,
         told=bool(data.get("told")),
         escalated=bool(data.get("escalated")),

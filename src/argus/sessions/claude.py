@@ -8,8 +8,9 @@ from typing import Any
 from argus.core.clock import Stamp
 from argus.sessions import hooks
 from argus.sessions.model import Activity, ContextReading, Limit, Source
+from argus.sessions.prompts import CLEARS
 from argus.sessions.resets import reset_time
-from argus.sessions.signals import NAME, Sign, inner, number, tokens, told_at, words
+from argus.sessions.signals import NAME, Sign, inner, number, tokens, told_at, told_by, words
 
 WINDOW = 200_000
 _BLOCKS = 1000
@@ -17,6 +18,10 @@ _USAGE = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_token
 _INTERRUPTED = "[Request interrupted by user"
 _TYPED_AT_IT = ("<local-command-", "<command-name>", "<bash-input>", "<bash-stdout>")
 """Beginnings of rows that are written for what the program did by itself: no turn follows."""
+
+
+_NOT_SAID = ("<task-notification>", "<bash-notification>", "<system-reminder>")
+"""Beginnings of what waits in the same queue, and nobody has typed."""
 
 
 def hook(body: Mapping[str, Any], at: Stamp) -> Sign | None:
@@ -44,6 +49,7 @@ def status_line(body: Mapping[str, Any], at: Stamp) -> Sign | None:
         limits=limits,
         cost=cost,
         transcript=words(body.get("transcript_path"), 4096),
+        pid=told_by(body),
     )
 
 
@@ -64,6 +70,30 @@ def read(row: Any, now: Stamp, window: int = WINDOW) -> Sign | None:
     if told is None:
         return None
     return Sign(**{"activity": None, "source": Source.TRANSCRIPT, "at": at, "session": session, **told})
+
+
+def prompted(row: Any) -> str | None:
+    """The words that somebody gives it with this row: as a turn of their own, or while it works, when they wait to be
+    handed over with the result of what it does just then."""
+    if not isinstance(row, Mapping) or row.get("isSidechain") or row.get("isMeta"):
+        return None
+    match row.get("type"):
+        case "queue-operation":
+            found = row.get("content") if row.get("operation") == "enqueue" else None
+        case "attachment":
+            is_prompt = inner(row, "attachment", "type") == "queued_command"
+            found = inner(row, "attachment", "prompt") if is_prompt else None
+        case "user" if (_user(row) or {}).get("event") == "prompt":
+            content = inner(row, "message", "content")
+            texts = (inner(block, "text") for block in _content(row))
+            found = content if isinstance(content, str) else "\n".join(one for one in texts if isinstance(one, str))
+        case _:
+            return None
+    if isinstance(found, list):
+        found = "\n".join(one for block in found if isinstance(one := inner(block, "text"), str))
+    if not isinstance(found, str) or found.startswith(_NOT_SAID) or found.strip() in CLEARS:
+        return None
+    return found
 
 
 def speaks(row: Any) -> bool:
@@ -98,7 +128,7 @@ def _failed(row: Mapping[str, Any], at: Stamp) -> dict[str, Any]:
     return {"activity": Activity.RATE_LIMITED, "event": "error", "question": said, "resets_at": resets_at}
 
 
-def _user(row: Mapping[str, Any], at: Stamp, session: str, window: int) -> dict[str, Any] | None:
+def _user(row: Mapping[str, Any], *_: Any) -> dict[str, Any] | None:
     content = _content(row)
     for block in content:
         text = inner(block, "text")

@@ -12,11 +12,20 @@ from argus.core.clock import Stamp
 from argus.sessions import hooks
 from argus.sessions.model import Activity, ContextReading, Limit, Source
 from argus.sessions.resets import reset_time
-from argus.sessions.signals import NAME, Sign, inner, number, tokens, told_at, words
+from argus.sessions.signals import NAME, Sign, inner, number, tokens, told_at, told_by, words
 
 _OVER = frozenset({"task_complete", "turn_complete"})
 _BEGUN = frozenset({"task_started", "turn_started"})
 _CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call"})
+_BLOCKS = 1000
+_NOT_SAID = (
+    "<environment_context>",
+    "<user_instructions>",
+    "<turn_aborted>",
+    "<skill>",
+    "<subagent_notification>",
+    "# AGENTS.md instructions",
+)
 _ANSWERS = frozenset({"function_call_output", "custom_tool_call_output"})
 
 
@@ -25,7 +34,7 @@ def hook(body: Mapping[str, Any], at: Stamp) -> Sign | None:
     if body.get("type") != "agent-turn-complete":
         return hooks.read(body, at)
     session = words(body.get("thread-id"), NAME)
-    return Sign(Activity.IDLE, Source.HOOK, at, session=session, event="agent-turn-complete")
+    return Sign(Activity.IDLE, Source.HOOK, at, session=session, event="agent-turn-complete", pid=told_by(body))
 
 
 def folder(body: Mapping[str, Any]) -> str:
@@ -60,6 +69,19 @@ def read(row: Any, now: Stamp, session: str = "") -> Sign | None:
     if told is None:
         return None
     return Sign(**{"activity": None, "source": Source.TRANSCRIPT, "at": at, "session": session, **told})
+
+
+def prompted(row: Any) -> str | None:
+    """The words that somebody gives it with this row. It writes down under the same role what it adds by itself."""
+    payload = inner(row, "payload")
+    if inner(row, "type") != "response_item" or inner(payload, "type") != "message":
+        return None
+    content = inner(payload, "content")
+    if inner(payload, "role") != "user" or not isinstance(content, list):
+        return None
+    texts = [one for block in content[:_BLOCKS] if isinstance(one := inner(block, "text"), str)]
+    said = [one for one in texts if not one.lstrip().startswith(_NOT_SAID)]
+    return "\n".join(said) or None
 
 
 def speaks(row: Any) -> bool:

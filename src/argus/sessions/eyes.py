@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from argus.core.clock import Clock, Stamp, stamp
 from argus.host.identity import Identity, is_alive
 from argus.host.panes import Look, Panes, PanesFailed
 from argus.host.transcripts import Position, Row, Transcripts
-from argus.sessions import claude, codex, screen
+from argus.sessions import claude, codex, prompts, screen
 from argus.sessions.kinds import kind_of, who
 from argus.sessions.model import WAITING, Activity, Source
 from argus.sessions.session import SDK, Place
@@ -19,6 +20,9 @@ from argus.typist.kinds import Line
 from argus.typist.screens import Screen
 
 _ANSWER = 2.0
+_GLANCES, _BETWEEN = 5, 0.1
+"""How often, and with how many seconds in between, one that is not there any more is looked for before it is called
+dead. Between two of its programs, a shell has the terminal of a session that is a script."""
 
 
 @dataclass(slots=True)
@@ -26,6 +30,8 @@ class _Known:
     """What earlier looks at one session have found."""
 
     was_there: bool = False
+    is_missed: bool = False
+    """It was looked for as often as that makes sense."""
     path: str = ""
     position: Position | None = None
     agent: Identity | None = None
@@ -60,13 +66,30 @@ class MachineEyes:
         dialog = read(pane) if read and pane is not None else None
         return Seen(alive, [*told, *shown], _named(known.path), pid, text, sources, typed, dialog)
 
+    async def spoken(self, place: Place, conversation: str, ours: Sequence[str]) -> bool | None:
+        known = self._known.setdefault(place.project, _Known())
+        if place.type == SDK:
+            return None
+        if place.agent == "plain":
+            pane, _ = await self._pane(place, known)
+            return prompts.on_screen(list(Screen(pane.lines).texts()), ours) if pane is not None else None
+        path = await self._transcripts.find(place.agent, place.folder, known.env, conversation)
+        words = codex.prompted if place.agent == "codex" else claude.prompted
+        look = await self._transcripts.look(path, None, lambda row: prompts.holds(words(row), ours)) if path else None
+        return prompts.after(map(words, look.rows), ours) if look is not None else None
+
     async def _pane(self, place: Place, known: _Known) -> tuple[Look | None, bool | None]:
         """The agent's pane, and whether the agent is there. One that was never seen there is not dead: nobody knows."""
         try:
-            looks = await self._panes.find(self._socket(), place.session, who(place), timeout=_ANSWER)
+            found = await self._agents(place)
+            for _ in range(_GLANCES if known.was_there and not known.is_missed else 0):
+                if found:
+                    break
+                await asyncio.sleep(_BETWEEN)
+                found = await self._agents(place)
         except PanesFailed:
             return None, None
-        found = [look for look in looks if look.agent is not None]
+        known.is_missed = not found
         if len(found) == 1:
             known.was_there = True
             agent = found[0].agent
@@ -79,6 +102,10 @@ class MachineEyes:
         if known.agent is not None and is_alive(known.agent):
             return None, None  # in a terminal that is called otherwise by now, or in none
         return None, False if known.was_there else None
+
+    async def _agents(self, place: Place) -> list[Look]:
+        looks = await self._panes.find(self._socket(), place.session, who(place), timeout=_ANSWER)
+        return [look for look in looks if look.agent is not None]
 
     def _shown(self, pane: Look | None, now: Stamp, known: _Known) -> list[Sign]:
         """What the screen says, when it says something else than before: a picture is no news by standing there. A

@@ -15,7 +15,7 @@ from itertools import pairwise, takewhile
 from argus.core.clock import Stamp, age
 from argus.sessions.model import WAITING, Activity, Limit, Source, Standing
 from argus.sessions.readings import context_of, limits_of
-from argus.sessions.signals import Sign
+from argus.sessions.signals import PROMPTS, Sign
 
 _HANDICAP = {Source.HOOK: 0.0, Source.TRANSCRIPT: 1.0, Source.PANE: 5.0}
 _OTHERS = 5.0
@@ -91,6 +91,7 @@ def _lasting(sign: Sign, closed: set[str]) -> list[object]:
     keys += [("context", sign.source)] if sign.context else []
     keys += [("limits",)] if sign.limits else []
     keys += [("cost",)] if sign.cost is not None else []
+    keys += [("prompt",)] if sign.event in PROMPTS and not sign.subagent else []
     keys += [("mark", sign.starts, sign.clears, sign.compacts)] if sign.starts or sign.clears or sign.compacts else []
     return keys + ([("subagents",)] if sign.subagents is not None else [])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from argus.core.clock import Stamp, age, stamp
 from argus.core.errors import ArgusError, Code
@@ -12,16 +12,16 @@ from argus.sessions import reports
 from argus.sessions.handoff import CallOff, Facts, Fail, Handoff, Interrupt, Limits, Move, Paper, Step, Type, Wait
 from argus.sessions.model import Activity, Source, Standing
 from argus.sessions.policy import Why
+from argus.sessions.rests import Rests
 from argus.sessions.session import Session
-from argus.sessions.signals import Sign
-from argus.sessions.tools import Answer, Leaf, Tools
+from argus.sessions.signals import PROMPTS, Sign
+from argus.sessions.tools import Answer, Tools
 from argus.sessions.watched import Watched
 from argus.store.records import Act, Append, CloseAct, OpenAct, Write
 from argus.typist import stands
 
 TYPED = "session_typed"
 _CLEAR = {"claude": "/clear", "codex": "/new", "plain": "/clear"}
-_PROMPTS = frozenset({"UserPromptSubmit", "prompt"})
 _STEPS = 6
 """Decisions that one look may lead to: a step that is done is followed at once."""
 
@@ -29,18 +29,12 @@ Put = Callable[..., Awaitable[None]]
 """Keeps a session, with writes beside it: `certain` where nothing may follow without the record."""
 
 
-@dataclass(slots=True)
-class _Resting:
-    mark: tuple[int, int, float]
-    since: Stamp
-
-
 class Handing:
     def __init__(self, tools: Tools, put: Put, heard: Callable[[str], Iterable[Sign]]) -> None:
         self._tools = tools
         self._put = put
         self._heard = heard
-        self._resting: dict[str, _Resting] = {}
+        self._rests = Rests()
 
     async def begin(self, session: Session, standing: Standing, why: str, by: str) -> Session:
         now = stamp(self._tools.clock)
@@ -59,8 +53,8 @@ class Handing:
         return begun
 
     async def tidy(self, watched: Watched) -> None:
-        """Takes back what an Argus that was killed left at the prompt, of a handoff that has ended since. It would be
-        in everybody's way, and a person could submit it without a thought."""
+        """Takes back what an Argus that was killed left at the prompt, of a handoff or a step that has ended since. It
+        would be in everybody's way, also in that of the next line, and a person could submit it without a thought."""
         session, one = watched.session, watched.session.handoff
         if one is None or not one.left or watched.line is None:
             return
@@ -96,13 +90,12 @@ class Handing:
 
     async def _facts(self, watched: Watched, one: Handoff, limits: Limits) -> Facts:
         place, standing, now = watched.session.place, watched.standing, stamp(self._tools.clock)
-        leaf = await self._tools.files.leaf(place, one.path)
+        paper = self._rests.seen(one, await self._tools.files.leaf(place, one.path), now)
         since = age(one.since, now)
-        fresh = [sign for sign in watched.signs if age(sign.at, now) < since]
+        fresh = [sign for sign in watched.signs if age(sign.at, now) < since and not _of_another(sign, watched)]
         confirmed = one.tries > 0 and not one.uncertain
         by_pane = confirmed and (place.agent == "plain" or self._is_gone(watched, one))
         other = bool(one.conversation and standing.session and standing.session != one.conversation)
-        paper = self._paper(one, leaf, now)
         return Facts(
             now,
             standing.state,
@@ -114,30 +107,36 @@ class Handing:
             left=stands(watched.line, machine.typed_at(one, _CLEAR[place.agent])),
             asked=watched.asked,
             enough=_far_from_full(standing, limits),
-            spoken=_spoken(watched.signs, paper, now),
+            spoken=one.step is Step.CLEARING and await self._spoken(watched.session, one, paper, watched.signs),
         )
+
+    async def _spoken(self, session: Session, one: Handoff, paper: Paper | None, signs: Iterable[Sign]) -> bool:
+        """Whether somebody gave it more to do than the document can tell: heard since it was written, or on record with
+        the agent since it was asked for."""
+        if _heard(signs, one, paper, stamp(self._tools.clock)):
+            return True
+        ours = (machine.asks(one), machine.nudges(one))
+        return await self._tools.eyes.spoken(session.place, one.conversation, ours) is True
+
+    async def _spoken_since(self, session: Session, began: Stamp) -> bool:
+        """Between the look by which it was decided and the last moment before it is done."""
+        one = session.handoff
+        since = Paper(0, 0.0, written=age(began, stamp(self._tools.clock)))
+        return one is not None and await self._spoken(session, one, since, self._heard(session.project))
 
     def _is_gone(self, watched: Watched, one: Handoff) -> bool:
         """Whether the pane does not show any more what was asked there. An agent without hooks tells nothing of a
         clear: its next transcript begins with its next prompt."""
         return watched.text is not None and "".join(one.path.split()) not in watched.text
 
-    def _paper(self, one: Handoff, leaf: Leaf | None, now: Stamp) -> Paper | None:
-        if leaf is None:
-            self._resting.pop(one.id, None)
-            return None
-        mark = (leaf.inode, leaf.size, leaf.modified)
-        resting = self._resting.get(one.id)
-        if resting is None or resting.mark != mark:
-            resting = self._resting[one.id] = _Resting(mark, now)
-        return Paper(leaf.size, age(resting.since, now), leaf.problem)
-
     async def _move(self, session: Session, one: Handoff, step: Step) -> Session:
         now = stamp(self._tools.clock)
-        after = replace(one, step=step, since=now, tries=0, uncertain=False, reason="")
+        # What may still stand at the prompt is known to nobody once this step counts as done.
+        left = _left(session, one)
+        after = replace(one, step=step, since=now, tries=0, uncertain=False, reason="", left=left)
         moved = replace(session, handoff=after)
         if step is Step.DONE:
-            self._resting.pop(one.id, None)
+            self._rests.forget(one)
             moved = replace(moved, context=None, failures=0)
         type = "handoff_done" if step is Step.DONE else "handoff_step"
         told = reports.handoff(type, moved, after, seconds=round(age(one.began, now), 1))
@@ -151,7 +150,7 @@ class Handing:
 
     async def _call_off(self, session: Session, one: Handoff, why: str) -> Session:
         now = stamp(self._tools.clock)
-        self._resting.pop(one.id, None)
+        self._rests.forget(one)
         after = replace(one, step=Step.CALLED_OFF, since=now, reason=why, left=_left(session, one))
         calm = replace(session, handoff=after)
         told = reports.handoff("handoff_called_off", calm, after, at=one.step.value, reason=why)
@@ -161,7 +160,7 @@ class Handing:
 
     async def _fail(self, session: Session, one: Handoff, why: str, code: Code) -> Session:
         now = stamp(self._tools.clock)
-        self._resting.pop(one.id, None)
+        self._rests.forget(one)
         after = replace(one, step=Step.FAILED, since=now, reason=why, left=_left(session, one))
         failed = replace(session, handoff=after, failures=session.failures + 1)
         told = reports.handoff("handoff_failed", failed, after, at=one.step.value, reason=why, code=code.value)
@@ -225,6 +224,8 @@ class Handing:
 
         async def before() -> None:
             nonlocal opened, began
+            if command and await self._spoken_since(attempt, began):
+                raise ArgusError(Code.INVALID_STATE, "somebody gave it something to do meanwhile")
             await self._put(attempt, OpenAct(act), certain=True)
             opened, began = True, stamp(self._tools.clock)
 
@@ -261,10 +262,16 @@ def _far_from_full(standing: Standing, limits: Limits) -> str:
     return f"its context is read as {100 * context.share:.0f} % by now ({context.source.value})"
 
 
-def _spoken(signs: list[Sign], paper: Paper | None, now: Stamp) -> bool:
-    """Whether somebody gave it more to do since its document rests: that is not in there."""
-    rested = paper.rested if paper else 0.0
-    return any(sign.event in _PROMPTS and not sign.subagent and age(sign.at, now) < rested for sign in signs)
+def _of_another(sign: Sign, watched: Watched) -> bool:
+    """Told by another process, where this one tells of itself: somebody may have two agents in one folder."""
+    return bool(watched.own and sign.pid and sign.pid != watched.pid)
+
+
+def _heard(signs: Iterable[Sign], one: Handoff, paper: Paper | None, now: Stamp) -> bool:
+    """Of this conversation: another agent may work in the same folder."""
+    written = paper.written if paper else 0.0
+    own = [sign for sign in signs if not (one.conversation and sign.session and sign.session != one.conversation)]
+    return any(sign.event in PROMPTS and not sign.subagent and age(sign.at, now) < written for sign in own)
 
 
 def _took_up(fresh: list[Sign]) -> bool:

@@ -74,6 +74,8 @@ class Paper:
     """Seconds for which nobody has seen it change."""
     problem: str = ""
     """Why it is none: a link, a folder, outside of the project."""
+    written: float = 0.0
+    """Seconds since it changed last, which may have been a while before anybody saw it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ class Facts:
     asked: Stamp | None = None
     """When a person was last seen to be asked for leave: such waiting is not the agent's."""
     spoken: bool = False
-    """Somebody gave it something else to do since the document rests."""
+    """Somebody gave it something else to do since the document was written."""
     enough: str = ""
     """The context as it is read now, where that is far from full."""
 

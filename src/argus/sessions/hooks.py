@@ -16,7 +16,7 @@ from typing import Any
 from argus.core.clock import Stamp
 from argus.sessions.model import Activity, Source
 from argus.sessions.resets import reset_time
-from argus.sessions.signals import NAME, Sign, inner, words
+from argus.sessions.signals import NAME, Sign, inner, told_by, words
 
 ASKING = frozenset({"AskUserQuestion", "request_user_input"})
 """Tools by which an agent asks the person something."""
@@ -40,6 +40,7 @@ def read(body: Mapping[str, Any], at: Stamp) -> Sign | None:
         "session": words(body.get("session_id"), NAME),
         "subagent": words(body.get("agent_id"), NAME),
         "transcript": words(body.get("transcript_path"), 4096),
+        "pid": told_by(body),
     }
     return Sign(source=Source.HOOK, at=at, event=event, **{**told, **tell(body, at)})
 

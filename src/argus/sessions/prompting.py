@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from argus.core.clock import stamp
+from argus.core.cutting import beginning
 from argus.core.errors import ArgusError, Code
 from argus.sessions import reports
 from argus.sessions.handing import TYPED
@@ -44,7 +45,7 @@ class Prompting:
         self, place: Place, what: str, text: str, also: Callable[[], Iterable[Write]] = lambda: ()
     ) -> Answer:
         """`what` it is about: spawn, context, limit, message, dependency. `also` is written with the intent."""
-        tools, said = self._tools, text[:_RECORDED]
+        tools, said = self._tools, beginning(text, _RECORDED)
         now = stamp(tools.clock)
         act = Act(tools.new_id(), TYPED, place.project, now, None, {"text": said, "what": what})
         opened = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from argus.core.clock import rfc3339
+from argus.core.cutting import beginning
 from argus.core.events import Draft
 from argus.sessions.bands import Band, band
 from argus.sessions.handoff import Handoff
@@ -75,7 +76,7 @@ def handoff_held_back(session: Session, gate: str, autonomy: str) -> Draft:
 
 
 def prompted(project: str, what: str, text: str, outcome: str, reason: str) -> Draft:
-    return _draft("session_prompted", project, what=what, text=text[:500], outcome=outcome, reason=reason)
+    return _draft("session_prompted", project, what=what, text=beginning(text, 500), outcome=outcome, reason=reason)
 
 
 def answered(project: str, said: dict[str, Any], outcome: str, reason: str) -> Draft:

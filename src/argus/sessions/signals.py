@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from argus.core.clock import Stamp
+from argus.core.cutting import beginning
 from argus.sessions.model import Activity, ContextReading, Limit, Source
 
 TEXT = 400
@@ -21,6 +22,10 @@ TOKENS = 100_000_000
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|.)?", re.S)
 # Controls, halves of characters, and what turns the direction of a text around.
 _UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]+")
+
+
+PROMPTS = frozenset({"UserPromptSubmit", "prompt"})
+"""Events of signs that tell that somebody gave the agent something to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +71,10 @@ def words(value: Any, limit: int = TEXT) -> str:
     """Text from outside as one bounded line: no escape sequences, no control characters."""
     if not isinstance(value, str):
         return ""
-    fit = _UNFIT.sub(" ", _ESCAPES.sub("", value[: 8 * limit]))
-    return " ".join(fit.split())[:limit]
+    if len(value) <= limit and value.isprintable() and "  " not in value and value.strip() == value:
+        return value  # as most are, and some come with every step of every agent
+    fit = _UNFIT.sub(" ", _ESCAPES.sub("", beginning(value, 8 * limit)))
+    return beginning(" ".join(fit.split()), limit)
 
 
 def number(value: Any) -> float | None:
@@ -93,6 +100,12 @@ def inner(value: Any, *keys: str) -> Any:
             return None
         value = value.get(key)
     return value
+
+
+def told_by(body: Mapping[str, Any]) -> int:
+    """The process that had it told: our own program adds it."""
+    found = body.get("argus_pid")
+    return found if isinstance(found, int) and not isinstance(found, bool) and 0 < found < 1 << 31 else 0
 
 
 def told_at(wall: Any, now: Stamp) -> Stamp:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from argus.core.clock import Stamp, age
+from argus.core.cutting import beginning
 from argus.typist import inert
 
 LINES = 50
@@ -150,11 +151,11 @@ def failure(lines: Sequence[str]) -> str:
             inside = True
             continue
         if inside and _TRACEBACK.match(text):
-            return text.strip()[:200]
+            return beginning(text.strip(), 200)
         if text and not text[0].isspace():
             inside = inside and text.startswith("Traceback")
         if _STARTS.match(text) and not _QUOTED.match(text) and not _NONE.search(text):
-            return text.strip()[:200]
+            return beginning(text.strip(), 200)
     return ""
 
 
@@ -178,4 +179,4 @@ def quoted(text: str, limit: int) -> str:
     """On one line, bounded, without what could end the quotes, or what a terminal or an agent's program acts on."""
     plain = "".join(one if one.isprintable() and one not in '"`' else " " for one in text)
     plain = inert(" ".join(plain.split()))
-    return f'"{plain[:limit]}"' if len(plain) <= limit else f'"{plain[: limit - 1]}…"'
+    return f'"{plain}"' if len(plain) <= limit else f'"{beginning(plain, limit - 1)}…"'

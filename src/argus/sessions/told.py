@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from argus.core.clock import Stamp
@@ -35,15 +35,9 @@ def read(kind: str, body: Mapping[str, Any], at: Stamp) -> Told:
     else:
         sign = claude.hook(body, at)
     if sign is not None:
-        return Told(replace(sign, pid=_pid(body)), folder, sign.event)
+        return Told(sign, folder, sign.event)
     named = words(event, NAME)
     if named == CHECK:
         return Told(None, folder, ignored="a check")
     ignored = f"{named} tells nothing about a session" if named else "it names no event that is known"
     return Told(None, folder, named, ignored)
-
-
-def _pid(body: Mapping[str, Any]) -> int:
-    """Of the process that had it told: our own program adds it."""
-    found = body.get("argus_pid")
-    return found if isinstance(found, int) and not isinstance(found, bool) and 0 < found < 1 << 31 else 0

@@ -59,6 +59,10 @@ class Eyes(Protocol):
         """`conversation`: the one that is known to be in this terminal, where that is known."""
         ...
 
+    async def spoken(self, place: Place, conversation: str, ours: Sequence[str]) -> bool | None:
+        """Whether somebody gave it something to do after the last of these lines of ours; None: nobody can tell."""
+        ...
+
 
 class Hands(Protocol):
     async def type(

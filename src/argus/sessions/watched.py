@@ -61,6 +61,17 @@ class Watched:
     """How often a question of these words was answered through us: asked again, it is another one."""
     excused: Stamp | None = None
     """When something that it needs was last down."""
+    _worked: bool = field(init=False)
+    """When the record was read."""
+
+    def __post_init__(self) -> None:
+        self._worked = self.session.state is Activity.WORKING
+
+    @property
+    def is_at_work(self) -> bool:
+        """As it was last seen; until this Argus can tell, as the one before has put it on record."""
+        state = self.standing.state
+        return state is Activity.WORKING or (state is Activity.UNKNOWN and self._worked)
 
     def name_of(self, dialog: str) -> str:
         """Of a question with these words, as it is asked now."""
@@ -89,6 +100,7 @@ class Watched:
         )
         if self.standing.state is Activity.WAITING_FOR_PERMISSION:
             self.asked = now
+        self._worked &= self.standing.state is Activity.UNKNOWN
         follows = self.looked is not None and age(self.looked, now) <= _FRESH and before == self.standing.state
         self.readings = seen.sources + (1 if follows and seen.sources else 0)
         self.looked, self.text, self.line, self.dialog = now, seen.text, seen.line, seen.dialog

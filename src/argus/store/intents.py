@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
+from argus.core.errors import ArgusError, Code
 from argus.store.interface import Store
 from argus.store.notes import Notes
 from argus.store.records import Undecided, Write
@@ -23,7 +24,13 @@ class Intents:
         return bool(self._undecided)
 
     async def commit(self, *writes: Write, then: Then) -> None:
-        """What must be on record before anything is done, and `then` what follows from it."""
+        """What must be on record before anything is done, and `then` what follows from it.
+
+        Raises while it is open what became of an earlier one: what is to be written now was made up without knowing
+        that, and may claim the same again, such as the next name.
+        """
+        if self._undecided:
+            raise ArgusError(Code.STORE_UNAVAILABLE, "it is not known yet whether an earlier record was written")
         try:
             await self._notes.commit(*writes)
         except Undecided as undecided:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import resources
 
-from argus.core.errors import ArgusError, Code
+from argus.core.errors import OF_A_NEWER, ArgusError, Code
 
 
 def migrations(store: str) -> list[str]:
@@ -16,9 +16,11 @@ def migrations(store: str) -> list[str]:
 
 def check_version(version: int, known: int) -> None:
     if version > known:
-        raise ArgusError(
+        refused = ArgusError(
             Code.STORE_UNAVAILABLE,
             f"a newer Argus wrote the store (version {version}, this one knows {known}); nothing was changed",
             storeVersion=version,
             knownVersion=known,
         )
+        refused.actions = OF_A_NEWER
+        raise refused

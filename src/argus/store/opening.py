@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from argus.core.clock import Clock, milliseconds, stamp
 from argus.core.errors import ArgusError, Code
@@ -86,7 +88,7 @@ def check_file(path: Path) -> None:
             Code.STORE_UNAVAILABLE, f"the store cannot be opened: {error.strerror}", path=str(path)
         ) from None
     ours = head.startswith(b"SQLite format 3\0") and head[68:72] == _APPLICATION.to_bytes(4, "big")
-    if head and not ours:
+    if head and not ours and not _is_unsigned_file(path):
         raise ArgusError(Code.STORE_UNAVAILABLE, "the file is no store of Argus; nothing was changed", path=str(path))
 
 
@@ -94,13 +96,36 @@ def _check_owner(db: sqlite3.Connection, path: Path | None) -> None:
     """Another program's database is left as it is."""
     (tables,) = db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
     (owner,) = db.execute("PRAGMA application_id").fetchone()
-    if tables and owner != _APPLICATION:
+    if tables and owner != _APPLICATION and not _is_unsigned(db):
         raise ArgusError(
             Code.STORE_UNAVAILABLE, "the file is another program's database; nothing was changed", path=str(path)
         )
-    if not tables:
+    if owner != _APPLICATION:
         # Before the write-ahead log is switched on, so that it stands in the file itself, where others look for it.
         db.execute(f"PRAGMA application_id = {_APPLICATION}")
+
+
+def _is_unsigned(db: sqlite3.Connection) -> bool:
+    """Whether it is as the very first Argus made it: version 1 to the letter, without our name in its header."""
+    marks = [db.execute(f"PRAGMA {mark}").fetchone()[0] for mark in ("application_id", "user_version")]
+    if marks != [0, 1]:
+        return False
+    with contextlib.closing(sqlite3.connect(":memory:")) as first:
+        first.executescript(numbered.migrations("sqlite")[0])
+        return _made(db) == _made(first)
+
+
+def _is_unsigned_file(path: Path) -> bool:
+    """The same without a trace: nothing is written beside a file that may be somebody else's."""
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{quote(str(path))}?immutable=1", uri=True)) as db:
+            return _is_unsigned(db)
+    except sqlite3.Error:
+        return False
+
+
+def _made(db: sqlite3.Connection) -> set[tuple[str, str, str]]:
+    return set(db.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL"))
 
 
 def _connect(path: Path | None) -> sqlite3.Connection:

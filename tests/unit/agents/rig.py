@@ -34,6 +34,8 @@ class Store:
         self._real = real
         self.full = False
         self.loses_answers = 0
+        self.loses_the_next_intents = False
+        """The answer to it alone."""
         self.fails_once_for = 0
         """Intents that find the disk full; what is noted between them is written."""
         self.slow = 0.0
@@ -52,6 +54,9 @@ class Store:
         events = await self._real.commit(*writes)
         self.commits.append([one.draft.type if isinstance(one, Append) else type(one).__name__ for one in writes])
         await asyncio.sleep(self.slow)
+        if self.loses_the_next_intents and any(isinstance(write, OpenAct) for write in writes):
+            self.loses_the_next_intents = False
+            raise Undecided("the line was lost", "t1")
         if self.loses_answers:
             self.loses_answers -= 1
             raise Undecided("the line was lost", "t1")

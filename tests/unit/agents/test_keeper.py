@@ -7,7 +7,7 @@ from tests.unit.agents.rig import Rig, simulated
 
 from argus.agents.messages import Beat
 from argus.core.autonomy import Level
-from argus.core.errors import ArgusError
+from argus.core.errors import ArgusError, Code
 from argus.core.vital import Vital
 from argus.host.conversations import Conversation
 from argus.host.programs import LONGEST
@@ -283,6 +283,24 @@ async def test_a_respawn_whose_record_lost_its_answer_is_carried_out(rig: Rig):
 
 
 @simulated
+async def test_while_it_is_open_whether_a_respawn_is_on_record_nobody_else_gets_its_name(rig: Rig):
+    await rig.start()
+    # Three: the second is held back because of the first, that can be noted, and so the third would be started.
+    tasks = [await rig.spawn() for _ in range(3)]
+    rig.level = Level.OBSERVE
+    for id in tasks:
+        rig.process(id).exit(1)
+    await rig.passes(90)
+    rig.level = Level.MODERATE  # from the next look on, which is at all of them
+    rig.store.loses_the_next_intents = True
+    await rig.passes(90)
+    assert not rig.store.loses_the_next_intents, "this proves nothing"
+    assert sorted(rig.living) == ["team-work004", "team-work005", "team-work006"]
+    assert sorted([(await rig.recorded(id))["lineage"] for id in rig.living]) == tasks
+    assert await rig.store.open_acts() == []
+
+
+@simulated
 async def test_a_stop_whose_record_lost_its_answer_is_carried_out(rig: Rig):
     await rig.start()
     id = await rig.spawn()
@@ -386,6 +404,20 @@ async def test_no_jump_of_time_respawns_or_reports_anybody(rig: Rig, kind: str):
     assert await rig.said("agent_unknown", "agent_silent", "agent_died") == []
 
 
+@simulated
+async def test_what_argus_took_to_come_up_is_nobodys_silence(rig: Rig):
+    await rig.start()
+    await rig.crew.beat(Beat("theirs", "working"))
+    await rig.passes(1)
+    await rig.kill()
+    await rig.start()
+    rig.loop.stall(100)  # it has read the record, and does not run yet
+    await rig.passes(100)
+    assert (rig.state("theirs"), await rig.said("agent_unknown")) == ("alive", [])
+    await rig.passes(60)
+    assert rig.state("theirs") == "unknown"
+
+
 @pytest.mark.parametrize("slow", [0.5, 5.0], ids=["before-it-is-noticed", "after-it-was-noticed"])
 @simulated
 async def test_who_is_looked_at_after_time_jumped_in_the_middle_of_a_look_is_not_reported(rig: Rig, slow: float):
@@ -468,6 +500,75 @@ async def test_an_agent_whose_worktree_cannot_be_made_is_not_started_and_a_perso
     assert rig.ever == []
     (last,) = rig.crew.agents
     assert (last.state, last.reason, last.escalated) == ("dead", "git worktree add: no", True)
+
+
+@simulated
+async def test_what_an_agent_says_after_a_write_that_failed_slowly_is_written_too(rig: Rig):
+    await rig.start()
+    id = await rig.spawn()
+    await rig.passes(5)
+    rig.store.slow, rig.store.loses_answers = 0.35, 1
+    await rig.crew.beat(Beat(id, "first"))
+    await rig.passes(5)
+    assert rig.store.loses_answers == 0, "this proves nothing"
+    rig.store.slow = 0.0
+    await rig.crew.beat(Beat(id, "second"))
+    await rig.passes(5)
+    assert (await rig.recorded(id))["status"] == "second"
+
+
+@simulated
+async def test_to_forget_an_agent_is_refused_while_it_cannot_be_put_on_record(rig: Rig):
+    """Who was told that it is done would see it started again by the next Argus."""
+    await rig.start()
+    id = await rig.spawn("crash")
+    await rig.passes(2)
+    assert rig.state(id) == "dead"
+    rig.store.full = True
+    with pytest.raises(ArgusError) as refused:
+        await rig.crew.forget(id, "me")
+    assert refused.value.code is Code.STORE_UNAVAILABLE
+    assert rig.state(id) == "dead"
+    rig.store.full = False
+    await rig.passes(2)
+    await rig.crew.forget(id, "me")
+    await rig.kill()
+    await rig.start()
+    await rig.passes(60)
+    assert (rig.state(id), rig.ever) == ("over", [id])
+
+
+@simulated
+async def test_a_start_that_fails_has_one_incident_also_when_the_answer_of_the_record_is_lost(rig: Rig):
+    await rig.start()
+    rig.launcher.fails = "no more processes"
+    rig.store.slow = 0.1
+    spawning = rig.loop.create_task(rig.spawn())
+    await rig.passes(0.15)  # its intent is on record
+    rig.store.loses_answers = 1
+    await rig.passes(5)
+    id = await spawning
+    assert rig.store.loses_answers == 0, "this proves nothing"
+    (incident,) = await rig.store.incidents(open_only=True, limit=10)
+    kept = await rig.recorded(id)
+    assert (kept["state"], kept["trouble"]["incident"]) == ("dead", incident.id)
+    agent = rig.crew.peek(id)
+    assert agent is not None
+    assert agent.trouble is not None
+    assert agent.trouble.incident == incident.id
+
+
+@simulated
+async def test_what_a_killed_argus_had_on_its_way_does_not_begin_once_its_start_has_failed(rig: Rig):
+    await rig.start()
+    rig.launcher.start_takes = 20.0
+    await rig.spawn("apart")
+    await rig.kill()
+    rig.worktrees.failure = "git worktree add: no"
+    await rig.start()
+    await rig.passes(30)
+    assert await rig.said("spawn_failed"), "this proves nothing"
+    assert rig.ever == []
 
 
 @simulated

@@ -2,6 +2,8 @@
 
 from tests.unit.agents.rig import Rig, simulated
 
+from argus.core.autonomy import Level
+
 
 @simulated
 async def test_a_death_and_the_start_that_follows_at_once_are_one_commit(rig: Rig):
@@ -37,3 +39,28 @@ async def test_a_death_with_a_wait_is_recorded_before_the_wait_and_the_start_aft
     (death,) = [commit for commit in rig.store.commits if "agent_died" in commit]
     assert "OpenAct" not in death
     assert rig.living == ["team-work002"]
+
+
+@simulated
+async def test_two_arguses_on_one_record_give_no_id_to_two_tasks(rig: Rig):
+    """Each keeps count of the ids for itself: what the other has given away since, only the record knows."""
+    await rig.start()
+    first, second = await rig.spawn(), await rig.spawn()
+    other = Rig(rig.loop)
+    other.clock, other.launcher, other.store, other.ids = rig.clock, rig.launcher, rig.store, 1000
+    await other.start()
+    other.level = Level.OBSERVE
+    rig.process(first).exit(1)
+    await rig.passes(60)
+    rig.level, other.level = other.level, rig.level
+    rig.process(second).exit(1)
+    await rig.passes(120)
+    started = [one for one in await rig.store.events(0, limit=100) if one.type == "spawn_started"]
+    assert [(one.subject, one.data["lineage"]) for one in started] == [
+        ("team-work001", first),
+        ("team-work002", second),
+        ("team-work003", first),
+        ("team-work004", second),
+    ]
+    assert rig.living == ["team-work003", "team-work004"]
+    await other.kill()

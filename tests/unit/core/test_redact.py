@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Any
@@ -66,16 +67,115 @@ def knowing(*known: str) -> Redactor:
         pytest.param("run --api-key=hunter2;ls", f"run --api-key={MASK};ls", id="an-assignment-of-an-option"),
         pytest.param("/p?n=5&token=hunter2&m=6", f"/p?n=5&token={MASK}&m=6", id="an-assignment-in-a-query"),
         pytest.param("apikey=abcd,passwd=efgh", f"apikey={MASK},passwd={MASK}", id="each-of-two-assignments"),
+        pytest.param("MYSQL_PWD=hunter22 PWD=/home/x", f"MYSQL_PWD={MASK} PWD=/home/x", id="a-folder-is-none"),
         pytest.param(
             "secret=u://a:b@c/d passphrase=efgh", f"secret={MASK} passphrase={MASK}", id="all-of-an-assignment"
         ),
         pytest.param("tokens=123", "tokens=123", id="a-short-number-is-a-count"),
         pytest.param("password = whatever", f"password = {MASK}", id="blanks-around-the-sign"),
         pytest.param("name=hunter2", "name=hunter2", id="an-assignment-to-an-ordinary-name"),
+        pytest.param('{"password": "a b, c!", "n": 1}', f'{{"password": "{MASK}", "n": 1}}', id="all-in-quotes"),
+        pytest.param("secret: 'it is long' x", f"secret: '{MASK}' x", id="all-in-single-quotes"),
+        pytest.param(r'{"token": "a\"bcd"}', f'{{"token": "{MASK}"}}', id="a-quote-in-quotes"),
+        pytest.param(r"{\"token\": \"abc def\"}", rf"{{\"token\": \"{MASK}\"}}", id="json-within-json"),
+        pytest.param("password=hunt,er2 x", f"password={MASK} x", id="a-comma-in-it"),
+        pytest.param("password=hunter2, user=x", f"password={MASK}, user=x", id="a-comma-after-it"),
+        pytest.param("DB_PASS=hunter2", f"DB_PASS={MASK}", id="a-password-called-pass"),
+        pytest.param("ENCRYPTION_KEY=hunter2", f"ENCRYPTION_KEY={MASK}", id="a-key-for-something"),
+        pytest.param("user=me pass=hunter2", f"user=me pass={MASK}", id="pass-alone"),
+        pytest.param("pass=1024 fail=0", "pass=1024 fail=0", id="how-many-passed"),
+        pytest.param("mysql --password hunter2 x", f"mysql --password {MASK} x", id="an-option-and-its-value"),
+        pytest.param("tool --token --verbose", "tool --token --verbose", id="an-option-without-one"),
+        pytest.param("tool --token-file /etc/token", "tool --token-file /etc/token", id="an-option-that-names-a-file"),
     ],
 )
 def test_text(text: str, expected: str):
     assert knowing(CANARY).text(text) == expected
+
+
+def made(length: int) -> str:
+    """As random as a token, and of nobody's."""
+    return ("Zq7Xw2Lr9Kt4Vb8Nm3Pc6Hd1Js5Fg0Ty" * 8)[:length]
+
+
+_HEADER, _CLAIMS = "eyJhbGciOiJIUzI1NiJ9", "eyJzdWIiOiIxMjM0NTY3ODkwIn0"
+_KEY = f"-----BEGIN RSA PRIVATE KEY-----\n{made(64)}\n{made(64)}\n-----END RSA PRIVATE KEY-----"
+WELL_KNOWN = {
+    "an-aws-access-key": "AKIAIOSFODNN7EXAMPLE",
+    "an-aws-key-for-a-while": "ASIAIOSFODNN7EXAMPLE",
+    **{f"a-github-token-{kind}": f"gh{kind}_{made(36)}" for kind in "pousr"},
+    "a-fine-grained-github-token": f"github_pat_{made(22)}_{made(59)}",
+    "a-gitlab-token": f"glpat-{made(20)}",
+    **{f"a-slack-token-{kind}": f"xox{kind}-123456789012-{made(24)}" for kind in "abeprs"},
+    "a-slack-app-token": f"xapp-1-A0123456789-{made(24)}",
+    "an-anthropic-key": f"sk-ant-api03-{made(93)}",
+    "an-openai-key": f"sk-{made(48)}",
+    "an-openai-key-of-a-project": f"sk-proj-{made(40)}_{made(40)}",
+    "a-stripe-key": f"sk_live_{made(24)}",
+    "a-jwt": f"{_HEADER}.{_CLAIMS}.{made(43)}",
+    "a-jwt-that-was-cut": f"{_HEADER}.{_CLAIMS}",
+    "an-encrypted-jwt": f"{_HEADER}..{made(16)}.{made(40)}.{made(22)}",
+    "a-google-key": f"AIza{made(35)}",
+    "a-private-key": _KEY,
+    "a-private-key-in-json": _KEY.replace("\n", "\\n"),
+    "a-private-key-of-pgp": _KEY.replace("RSA PRIVATE KEY", "PGP PRIVATE KEY BLOCK"),
+    "a-private-key-of-no-kind": _KEY.replace("RSA ", ""),
+}
+
+
+@pytest.mark.parametrize("secret", WELL_KNOWN.values(), ids=WELL_KNOWN)
+def test_a_secret_of_a_well_known_shape_is_found_standing_alone(secret: str):
+    assert Redactor().text(secret) == MASK
+    assert Redactor().text(f"login failed ({secret}), 3 tries") == f"login failed ({MASK}), 3 tries"
+    assert Redactor().text(f"KEY_{secret} '{secret}'\n") == f"KEY_{MASK} '{MASK}'\n"
+    assert Redactor().value({"note": [secret]}) == {"note": [MASK]}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(_KEY[:90], MASK, id="its-end-is-cut-off"),
+        pytest.param(f"{_KEY[70:]} bye", f"{MASK} bye", id="its-beginning-is-cut-off"),
+        pytest.param(f"a {_KEY} b {_KEY} c", f"a {MASK} b {MASK} c", id="each-of-two"),
+    ],
+)
+def test_a_private_key(text: str, expected: str):
+    assert Redactor().text(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the class sk-fading-circle-container-wrapper is gone",
+        "risk-assessment-of-2026-is-due-next-week",
+        "task-7f3a91c0aa11bb22cc33dd44ee55",
+        "gh_pages was built, ghp_ is a prefix",
+        "xoxo-hugs and kisses",
+        "AKIA is a prefix, AKIAIOSFODNN7 is too short, NAKIAIOSFODNN7EXAMPLES",
+        "sha256 9f228436aa0b1c2d3e4f5a6b7c8d9e0f1122334455667788990011223344556677",
+        "0b9c2f1e-7d3a-4c55-9c1e-2f8a6d1b3c4d",
+        "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
+        "eyJ is how base64 of JSON begins",
+    ],
+)
+def test_what_only_looks_a_little_like_one_is_left_alone(text: str):
+    assert Redactor().text(text) == text
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *("sk-", "sk-a", "-sk-aaaaaaaaaaaaaaaaaaaaaaaa", "eyJ", "-eyJaaaaaaaa", "eyJaaaaaaaa.", "ghp_", "github_pat_"),
+        *("xoxb-", "AIza", "-AIza", "AKIA", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "-----END ", "a", "A "),
+        *("-----BEGIN A A A A A A A PRIVATE KEY ", "-", "sk_live_", "glpat-", "xapp-"),
+    ],
+)
+def test_no_text_takes_long(piece: str):
+    text = (piece * 200_000)[:200_000]
+    began = time.process_time()
+    Redactor().text(text + " AKIAIOSFODNN7EXAMPLE")
+    # A few milliseconds; quadratic time would be minutes.
+    assert time.process_time() - began < 2.0
 
 
 @pytest.mark.parametrize(
@@ -251,3 +351,9 @@ def test_a_scheme_is_looked_for_over_a_bounded_length(scheme: str, masked: bool)
     # as the bound; one that is shows that there is one.
     text = f"{scheme}://u:p@h"
     assert Redactor().text(text) == (f"{scheme}://{MASK}@h" if masked else text)
+
+
+def test_how_many_tokens_an_agent_may_use_is_no_secret():
+    redactor = Redactor()
+    redactor.learn_environment({"MAX_THINKING_TOKENS": "200000", "DB_TOKEN": "31415926"})
+    assert redactor.text("used 200000 of 31415926") == f"used 200000 of {MASK}"

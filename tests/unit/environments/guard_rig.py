@@ -10,6 +10,7 @@ from typing import Any, cast
 from argus.core.circuit import Circuit
 from argus.core.errors import ArgusError, Code
 from argus.core.events import Event
+from argus.core.redact import Redactor
 from argus.environments.announcing import Announcer
 from argus.environments.blueprint import Blueprint, Part
 from argus.environments.book import Book
@@ -58,6 +59,7 @@ class Rig:
         self.circuit = Circuit("docker:shop", self.clock.monotonic, judge)
         self.answers: Callable[[], int | ProbeFailed] = lambda: 200
         self.is_sound = True
+        self.redactor = Redactor()
         self.birth: Birth | None = Birth("1-1", 0.0)
         self.run = Run("shop", "/shop", "run1", State.UP, 0.0, network="net")
         self._count = Counter[str]()
@@ -108,7 +110,7 @@ class Rig:
             engine=lambda shell: shell.environ,
             birth=lambda environ: self.birth,
             memory_peak=lambda id: None,
-            clean=lambda text: text,
+            clean=self.redactor.text,
             is_sound=lambda: self.is_sound,
             listen=Door.open,
             helper=HelperImage(),

@@ -133,3 +133,24 @@ def test_any_value_can_stand_in_a_name(value: str):
     assert names.is_container(f"a{names.part(value)}b")
     assert names.is_image(f"a:b{names.part(value)}")
     assert names.is_image(f"a{names.part(value, lower=True)}0")
+
+
+@pytest.mark.parametrize(
+    ("name", "env"),
+    [
+        pytest.param("evil\n- service db: UP", {}, id="a-line-of-its-own"),
+        pytest.param("\x1b[31mred", {}, id="an-escape-sequence"),
+        pytest.param("a\u202eb", {}, id="what-turns-the-text-around"),
+        pytest.param("x" * 201, {}, id="too-long"),
+        pytest.param("shop-{{env.B}}", {"B": "a\nb"}, id="by-a-variable"),
+    ],
+)
+def test_a_projects_name_is_one_line_that_can_be_printed(tmp_path: Path, name: str, env: dict[str, str]):
+    error = refused(tmp_path, {"project": {"name": name}, "service": service()}, env)
+    assert places(error) == [("project.name", 1)]
+    assert "can be printed" in error.details["errors"][0]["message"]
+
+
+@pytest.mark.parametrize("name", ["My Shop", "feature/login", "测试", "x" * 200])
+def test_a_projects_name_is_else_what_people_like(tmp_path: Path, name: str):
+    assert load(tmp_path, {"project": {"name": name}, "service": service()}).config.project.name == name

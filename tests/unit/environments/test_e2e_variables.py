@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.environments.rig import NOW, load, project, refused, service, warned
 
+from argus.core.errors import ArgusError
 from argus.environments.e2e import dotenv
 from argus.environments.e2e.variables import Variables, resolve, settled, substitute
 
@@ -200,3 +201,17 @@ def test_any_dotenv_is_read(text: str):
     values, unread = dotenv.parse(text)
     assert all(isinstance(value, str) for value in values.values())
     assert len(unread) <= text.count("\n") + text.count("\r") + 1
+
+
+def test_what_is_wrong_because_a_variable_is_not_set_names_it(tmp_path: Path):
+    text = """
+project: {name: shop}
+services:
+  web: {build: {image: "shop:{{env.BRANCH}}{{config.more}}"}, container: {name: web}}
+  api: {build: {image: "Not One"}, container: {name: api}}
+"""
+    with pytest.raises(ArgusError) as refusal:
+        load(tmp_path, text)
+    said = {one["path"]: one["message"] for one in refusal.value.details["errors"]}
+    assert said["services.web.build.image"].endswith("; BRANCH is not set; {{config.more}} cannot be resolved")
+    assert "set" not in said["services.api.build.image"]

@@ -22,7 +22,8 @@ QUICK = HealthWish("/health", 80, interval=0.5, timeout=2.0, retries=4, start_pe
 
 
 def falls(rig: Rig, *names: str) -> None:
-    """With its engine: nobody hears of it."""
+    """With its engine, which forgets what it told: nobody hears of it."""
+    rig.engine.told.clear()
     for name in names:
         one = rig.one(name)
         one.state, one.exit_code, one.finished, one.ports = "exited", 137, rig.engine.now(), ()

@@ -1,6 +1,7 @@
 """The guardian on a fake engine: exact times, and what gets in its way."""
 
 import asyncio
+import json
 from dataclasses import replace
 
 import pytest
@@ -14,6 +15,7 @@ from argus.environments.tools import Shell
 from argus.host.engine.birth import Birth
 from argus.host.engine.resources import Happening, HealthCheck
 from argus.host.seam import Failure, ProbeFailed
+from argus.store.records import Document, PutDocument
 from argus.testing import FakeEngine
 
 CHECK = HealthCheck(("CMD", "true"))
@@ -80,6 +82,69 @@ def test_one_that_docker_calls_unhealthy_is_restarted_between_two_cases():
         assert begun["reason"] == "its own health check says unhealthy: the disk is full"
         assert begun["diagnostics"]["healthOutput"] == "the disk is\nfull"
         assert rig.loop.time() - began < 20
+
+    guarded(test)
+
+
+SECRET = "HuntEr2SecretPw99xyz"
+
+
+@pytest.mark.parametrize("before", [0, 120, 150, 170, 1980])
+def test_what_a_health_check_prints_is_on_record_and_told_without_its_secrets(before: int):
+    """Also where it is too long: half a password is no pattern any more."""
+
+    async def test(rig: Rig) -> None:
+        rig.redactor.learn("learned-of-its-file-42")
+        await rig.guard(db(), health=CHECK, restart_delay=0.0, restarts=1)
+        for _ in range(2):
+            # Of the long ones the end is kept as well as the beginning, and each has its cut.
+            said = f"{'0' * before} postgres://app:{SECRET}@db/shop learned-of-its-file-42 {'1' * (2000 - before)}"
+            rig.one().become("unhealthy", said)
+            await asyncio.sleep(60.0)
+        assert rig.seen().state is State.EXHAUSTED
+        everything = [rig.seen(), rig.guardian.problems("run1")[0].details, await rig.told()]
+        everything += [await rig.store.documents("guarding"), await rig.store.incidents()]
+        for one in everything:
+            assert not any(SECRET[at : at + 5] in str(one) for at in range(len(SECRET) - 4))
+            assert "learned-of" not in str(one)
+        assert "its own health check says unhealthy: " in rig.seen().why
+
+    guarded(test)
+
+
+def test_what_the_file_asks_and_what_the_engine_refuses_is_on_record_without_secrets():
+    async def test(rig: Rig) -> None:
+        wish = replace(WISH, path=f"/health?token={SECRET}")
+        rig.answers = lambda: 500
+        await rig.guard(db(ports=(PortWish(80, 8080),), health=wish), restart_delay=0.0, restarts=1)
+        await asyncio.sleep(60.0)
+        rig.one().refuses = f"{'x' * 480} password={SECRET}"
+        rig.one().end(7)
+        await asyncio.sleep(600.0)
+        assert rig.seen().state is State.EXHAUSTED
+        (document,) = await rig.store.documents("guarding")
+        found = [rig.seen(), await rig.told(), document.data["charges"], await rig.store.incidents()]
+        assert not [one for one in found if SECRET[:5] in str(one)]
+
+    guarded(test)
+
+
+def test_secrets_that_an_earlier_argus_wrote_down_are_taken_out_when_it_is_taken_up_again():
+    async def test(rig: Rig) -> None:
+        await rig.guard(db(), restart_delay=0.0, restarts=1)
+        for _ in range(2):
+            rig.one().end(7)
+            await asyncio.sleep(60.0)
+        assert rig.seen().state is State.EXHAUSTED
+        await rig.kill()
+        (before,) = await rig.store.documents("guarding")
+        text = json.dumps(before.data).replace("exit status 7", f"postgres://app:{SECRET}@db")
+        assert SECRET in text
+        await rig.store.commit(PutDocument(Document(before.domain, before.id, json.loads(text))))
+        await rig.start()
+        (after,) = await rig.store.documents("guarding")
+        assert SECRET not in str(after)
+        assert rig.seen().why == "it ended with postgres://[redacted]@db"
 
     guarded(test)
 
@@ -196,6 +261,7 @@ def test_those_that_fell_with_their_engine_come_back_after_those_they_depend_on(
         rig.answers = lambda: ProbeFailed(Failure.REFUSED)
         rig.engine.away = "refused"
         await asyncio.sleep(3.0)
+        rig.engine.told.clear()
         for name in ("db", "api"):  # nobody hears of it
             one = rig.one(name)
             one.state, one.exit_code, one.finished, one.ports = "exited", 137, rig.engine.now(), ()

@@ -8,6 +8,7 @@ import pytest
 from argus.core.circuit import Circuit
 from argus.core.clock import SystemClock
 from argus.core.errors import ArgusError, Code
+from argus.core.redact import Redactor
 from argus.environments.blueprint import HealthWish, Part
 from argus.environments.waiting import Waiter, reached
 from argus.host.engine.guard import judge
@@ -53,3 +54,30 @@ async def test_one_that_runs_out_of_memory_is_told_with_the_most_that_was_seen()
         await waiter.until_ready(Part("api", "api", "api:1", health=HealthWish("/", 80)), api.id)
     assert raised.value.code is Code.CONTAINER_OOM
     assert (raised.value.details["memoryLimit"], raised.value.details["memoryPeak"]) == (32 << 20, 24 << 20)
+
+
+@pytest.mark.parametrize("before", [0, 150, 1950])
+async def test_what_its_own_health_check_prints_is_told_without_secrets(before: int):
+    engine, told = FakeEngine(), []
+    api = engine.add("api", health="unhealthy")
+    api.health_output = (
+        f"{'0' * before} postgres://app:HuntEr2SecretPw99xyz@db/shop the-known-one-1 {'1' * (2000 - before)}"
+    )
+    dock = GuardedDock(engine, Circuit("docker:test", time.monotonic, judge))
+
+    async def http(request: HttpRequest, *, timeout: float) -> HttpReply:
+        raise AssertionError
+
+    def heard(part: str, what: str) -> None:
+        told.append(what)
+
+    redactor = Redactor()
+    redactor.learn("the-known-one-1")
+    waiter = Waiter(dock, http, SystemClock(), "127.0.0.1", heard, nothing, clean=redactor.text)
+    with pytest.raises(ArgusError) as raised:
+        await waiter.until_ready(Part("api", "api", "api:1"), api.id)
+    said = f"{raised.value.structured(0)} {told}"
+    assert "its own health check says unhealthy" in said
+    assert "HuntE" not in said
+    assert "w99xyz" not in said
+    assert "the-known" not in said

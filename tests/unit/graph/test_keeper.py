@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from argus.core.depending import Thing, thing
+from argus.core.errors import ArgusError, Code
 from argus.graph.keeper import Graph
 from argus.graph.model import Dependant, Role, Standing
 from argus.graph.tools import Tools
@@ -17,6 +18,7 @@ from argus.testing import FakeClock, run_simulated
 
 DB = thing("db")
 SHOP = Dependant(Role.SESSION, "shop", (DB,))
+BANK = Dependant(Role.SESSION, "bank", (DB,))
 
 
 @dataclass
@@ -24,7 +26,14 @@ class World:
     clock: FakeClock
     store: SqliteStore
     is_down: bool = False
+    down: set[str] = field(default_factory=set)
+    """By their names, where not all are."""
     listens: bool = True
+    is_away: bool = False
+    """The store."""
+    slow: dict[str, float] = field(default_factory=dict)
+    """Seconds until a terminal answers."""
+    dependants: tuple[Dependant, ...] = (SHOP,)
     tried: list[float] = field(default_factory=list)
     heard: list[str] = field(default_factory=list)
     woken: int = 0
@@ -32,18 +41,22 @@ class World:
     def graph(self) -> Graph:
         async def say(who: Dependant, text: str, before: Callable[[], tuple[Write, ...]]) -> None:
             self.tried.append(self.clock.monotonic())
+            await asyncio.sleep(self.slow.get(who.name, 0.0))
             if self.listens:
-                await self.store.commit(*before())
+                writes = before()
+                if self.is_away:
+                    raise ArgusError(Code.STORE_UNAVAILABLE, "away")
+                await self.store.commit(*writes)
                 self.heard.append(text)
 
         def wake() -> None:
             self.woken += 1
 
         notes = Notes(self.store, self.clock)
-        return Graph(Tools(self.store, notes, self.clock, self.look, lambda: [SHOP], say, wake))
+        return Graph(Tools(self.store, notes, self.clock, self.look, lambda also: self.dependants, say, wake))
 
     def look(self, one: Thing) -> Standing:
-        return Standing(self.is_down, 0.0, "refused", "is restarting it", "i1")
+        return Standing(self.is_down or one.name in self.down, 0.0, "refused", "is restarting it", "i1")
 
     async def journal(self) -> list[str]:
         return [event.type for event in await self.store.events(0)]
@@ -60,9 +73,10 @@ def played(scene: Callable[[World, Graph], object]) -> World:
 
 
 async def looks(graph: Graph, seconds: float) -> None:
-    for _ in range(int(seconds * 2)):
-        await graph.look()
-        await asyncio.sleep(0.5)
+    async with asyncio.TaskGroup() as lines:
+        for _ in range(int(seconds * 2)):
+            await graph.look(lines)
+            await asyncio.sleep(0.5)
 
 
 def test_it_is_told_once_and_once_that_it_is_back_whatever_is_restarted_in_between():
@@ -106,5 +120,105 @@ def test_down_again_before_it_heard_that_it_was_back_it_is_told_of_that():
         await looks(graph, 10)
         assert len(world.heard) == 2
         assert all("is down" in text for text in world.heard)
+
+    played(scene)
+
+
+def test_who_could_not_be_told_because_the_record_was_away_is_told_once_it_is_there():
+    async def scene(world: World, graph: Graph) -> None:
+        world.is_down = world.is_away = True
+        await looks(graph, 5)
+        assert world.heard == []
+        world.is_away = False
+        await looks(graph, 20)
+        assert len(world.heard) == 1
+
+    played(scene)
+
+
+def test_a_terminal_that_does_not_answer_holds_up_nobody_else():
+    async def scene(world: World, graph: Graph) -> None:
+        world.dependants, world.slow = (SHOP, BANK), {"shop": 30.0}
+        async with asyncio.TaskGroup() as lines:
+            for second in range(10):
+                world.is_down = second < 5
+                await graph.look(lines)
+                await asyncio.sleep(1.0)
+            assert ["is down" in text for text in world.heard] == [True, False], "to the bank, and nothing to the shop"
+        assert len(world.heard) == 2, "what was over before it could be said is not said"
+
+    played(scene)
+
+
+def test_what_is_told_to_two_at_once_is_all_on_record():
+    async def scene(world: World, graph: Graph) -> None:
+        world.dependants, world.slow = (SHOP, BANK), {"shop": 0.2, "bank": 0.2}
+        world.is_down = True
+        await looks(graph, 2)
+        graph = world.graph()
+        await graph.restore()
+        await looks(graph, 5)
+        assert len(world.heard) == 2, "nobody is told twice by the next Argus"
+
+    played(scene)
+
+
+def test_who_was_told_to_wait_and_depends_on_nothing_any_more_is_told_to_go_on():
+    async def scene(world: World, graph: Graph) -> None:
+        world.is_down = True
+        await looks(graph, 5)
+        world.dependants = (Dependant(Role.SESSION, "shop", ()),)
+        await looks(graph, 5)
+        assert world.heard[1:] == ["[argus] You need not wait for db any more. Go on with your work."]
+        assert await world.journal() == ["dependency_lost", "dependency_back"]
+
+    played(scene)
+
+
+def test_of_two_that_are_down_it_hears_of_each_that_it_is_back():
+    async def scene(world: World, graph: Graph) -> None:
+        world.dependants = (Dependant(Role.SESSION, "shop", (DB, thing("cache"))),)
+        world.down = {"db", "cache"}
+        await looks(graph, 5)
+        world.down = {"cache"}
+        await looks(graph, 5)
+        graph = world.graph()
+        await graph.restore()
+        await looks(graph, 5)
+        world.down = set()
+        await looks(graph, 5)
+        assert world.heard[1:] == [
+            "[argus] db is back. cache is still down.",
+            "[argus] cache is back. Go on with your work.",
+        ]
+
+    played(scene)
+
+
+def test_who_asks_hears_how_it_stands_and_once_that_it_is_back():
+    async def scene(world: World, graph: Graph) -> None:
+        world.listens = False
+        world.is_down = True
+        await looks(graph, 2)
+        for _ in range(2):
+            said = await graph.notice(SHOP.key, graph.broken(SHOP.depends_on), is_typed=False)
+            assert "db is down" in said
+        world.is_down = False
+        await looks(graph, 2)
+        said = [await graph.notice(SHOP.key, (), is_typed=False) for _ in range(2)]
+        assert said == ["[argus] db is back. Go on with your work.", ""]
+
+    played(scene)
+
+
+def test_who_is_typed_to_does_not_miss_it_because_something_else_asked():
+    async def scene(world: World, graph: Graph) -> None:
+        world.listens = False
+        world.is_down = True
+        await looks(graph, 2)
+        assert "db is down" in await graph.notice(SHOP.key, graph.broken(SHOP.depends_on), is_typed=True)
+        world.listens = True
+        await looks(graph, 10)
+        assert len(world.heard) == 1
 
     played(scene)

@@ -6,7 +6,7 @@ import pytest
 
 from argus.core.depending import Broken, Thing, thing
 from argus.graph import words
-from argus.graph.model import Standing, Told
+from argus.graph.model import Standing, Told, read
 from argus.graph.policy import Back, Lost, broken, news, reaches
 
 DB, API, WEB, SHOP = thing("db"), thing("service:api"), thing("web"), thing("environment:shop")
@@ -54,28 +54,61 @@ def test_it_is_reached_through_what_is_between():
     assert not reaches([SHOP], WEB, look)
 
 
-def test_everybody_hears_of_each_root_once_and_once_that_all_is_back():
-    db, web = Broken(DB, 1.0), Broken(WEB, 2.0)
+def test_everybody_hears_of_each_root_once_and_once_that_it_is_back():
+    db_down, both_down, web_down = world(db=down()), world(db=down(), web=down(since=2.0)), world(db=up(), web=down())
     told = Told("agent:one", {"db": {"since": 1.0}})
-    assert news((db,), None) == Lost((db,))
-    assert news((db,), told) is None
-    assert news((db, web), told) == Lost((web,))
-    assert news((), told) == Back(("db",))
-    assert news((), None) is None
-    over = Told("agent:one", {"db": {"since": 1.0}}, said=("db",), is_back=True)
-    assert news((), over) is None
+    both = told.losing({"web": {"since": 2.0}})
+    assert news([DB, WEB], None, db_down) == Lost((Broken(DB, 1.0),))
+    assert news([DB, WEB], told, db_down) is None
+    assert news([DB, WEB], told, both_down) == Lost((Broken(WEB, 2.0),))
+    assert news([DB, WEB], told, world(db=up())) == Back(("db",))
+    assert news([DB], None, world(db=up())) is None
+    # One of two is back: whoever waits can do something with it.
+    assert news([DB, WEB], both, web_down) == Back(("db",))
+    over = told.hearing().ending(["db"])
+    assert over == Told("agent:one", back=("db",))
+    assert news([DB], over, world(db=up())) is None
     # Down again before it has heard that it was back: that is news.
-    assert news((db,), over) == Lost((db,))
+    assert news([DB], over, db_down) == Lost((Broken(DB, 1.0),))
+    assert over.losing({"db": {}}) == Told("agent:one", {"db": {}})
+    # While it goes up and down, nobody is told that it is back.
+    assert news([DB], told, world(db=Standing(False, is_unsettled=True))) is None
+
+
+def test_what_is_explained_by_something_else_by_now_is_not_back():
+    told = Told("agent:one", {"api": {}, "db": {}})
+    assert news([API], told, world(api=down(DB), db=down())) is None
+    assert news([DB], told, world(api=down(DB), db=down())) == Back(("api",)), "nobody needs it any more"
+
+
+def test_what_was_never_heard_of_is_not_told_to_be_over():
+    assert Told("agent:one", {"db": {}}).ending(["db"]) is None
+
+
+@pytest.mark.parametrize("told", [Told("k", {"db": {}}, ("db",)), Told("k", {"db": {}}, (), ("web",))])
+def test_what_was_told_is_read_as_it_was_written(told: Told):
+    assert read("k", told.written()) == told
+
+
+def test_what_an_earlier_argus_had_told_is_understood():
+    kept = {"things": {"db": {}, "web": {}}, "said": ["db"], "back": True}
+    assert read("k", kept) == Told("k", back=("db",))
+    assert read("k", {**kept, "back": False}) == Told("k", {"db": {}, "web": {}}, ("db",))
 
 
 def test_what_is_said_names_what_since_when_what_is_done_and_when_to_go_on():
     line = words.lost((Broken(DB, 100.0, 'connection\n"refused"', "is restarting it"),), 165.0)
     assert line == (
-        "[argus] service db is down since 1m (\"connection 'refused'\"); Argus: is restarting it. "
+        "[argus] service db is down (for 1m: \"connection 'refused'\"); Argus is restarting it. "
         "Do not work around it and do not restart it yourself: go on with what does not need it, or wait. "
         "You will be told when it is back."
     )
-    assert words.back(["db", "environment:shop"]) == "[argus] db and environment:shop are back. Go on with your work."
+    things = ["db", "environment:shop"]
+    assert words.back(things, lambda _: True) == "[argus] db and environment:shop are back. Go on with your work."
+    assert words.back(["db"], lambda _: True, ["web"]) == "[argus] db is back. web is still down."
+    assert words.back(things, lambda one: one == "db") == (
+        "[argus] db is back. You need not wait for environment:shop any more. Go on with your work."
+    )
 
 
 @pytest.mark.parametrize("written", ["", "room:x", "service:", "environment: ", ":"])

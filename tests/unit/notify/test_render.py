@@ -160,14 +160,28 @@ def test_an_escalation_says_why_and_who_has_to_act(why: str, reason: str):
         "Port 8100 - connection refused\n"
         "\n"
         "Autonomy: moderate\n"
-        f"Escalated: {reason}; a person has to look",
+        f"Escalated: {reason}; a person has to look\n"
+        "When the cause is mended: argus services restart mlx-api",
     )
+    lowered = render(event("service_escalated", **failing(autonomy="observe", restarts=1, why=why)))
+    assert lowered is not None
+    assert "services restart" not in lowered.body, "it would be refused"
 
 
 @pytest.mark.parametrize(
     ("data", "body"),
     [
         pytest.param({"restarted": False, "told": True}, "Up again, down for 5m", id="by-itself"),
+        pytest.param(
+            {"restarted": True, "restartHelped": True, "told": True},
+            "Up again after a restart, down for 5m",
+            id="by-its-restart",
+        ),
+        pytest.param(
+            {"restarted": True, "restartHelped": False, "told": True},
+            "Up again, down for 5m; its restart had not helped",
+            id="by-other-means-than-its-restart",
+        ),
         pytest.param({"restarted": True, "told": True}, "Up again after a restart, down for 5m", id="after-a-restart"),
         pytest.param({"restarted": True, "told": False}, None, id="an-outage-nobody-heard-of-ends-as-quietly"),
     ],

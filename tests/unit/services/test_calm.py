@@ -144,6 +144,36 @@ async def test_three_successes_end_an_outage_where_that_is_asked_for(rig: Rig):
 
 
 @simulated
+async def test_a_restart_that_helped_is_not_escalated_while_more_successes_are_waited_for(rig: Rig):
+    rig.registry("api", successesBeforeRecovery=3)
+    await rig.start()
+    rig.dies("api")
+    while not await rig.said("restart_finished"):
+        await rig.passes(1)
+    await rig.kill()
+    await rig.start()
+    await rig.passes(10 * MINUTE)
+    assert await rig.said("service_escalated", "service_recovered") == ["service_recovered"]
+    assert (await rig.last("service_recovered"))["restartHelped"] is True
+
+
+@simulated
+async def test_a_restart_that_helped_for_one_check_alone_is_escalated(rig: Rig):
+    rig.registry("api", successesBeforeRecovery=3)
+    await rig.start()
+    rig.dies("api")
+    while not await rig.said("restart_finished"):
+        await rig.passes(1)
+    rig.dies("api")
+    await rig.passes(10 * MINUTE)
+    assert await rig.said("service_escalated") == ["service_escalated"]
+    assert (await rig.last("service_escalated"))["why"] == "still_down"
+    rig.heals("api")
+    await rig.passes(10 * MINUTE)
+    assert (await rig.last("service_recovered"))["restartHelped"] is False
+
+
+@simulated
 async def test_a_certificate_that_ends_soon_is_told_once_and_another_one_anew(rig: Rig):
     rig.registry("api")
     day = 24 * 60 * MINUTE

@@ -234,6 +234,7 @@ def test_nothing_is_ever_restarted_while_any_gate_holds_and_the_first_is_named(g
         restartable=st.booleans(),
         restarts=st.integers(0, 5),
         budget_left=st.integers(-1, 5),
+        approved=st.booleans(),
     )
 )
 def test_a_restart_means_that_every_fact_allowed_it(known: Facts):
@@ -243,7 +244,7 @@ def test_a_restart_means_that_every_fact_allowed_it(known: Facts):
         assert not known.flapping
         assert known.autonomy in ((Level.CAUTIOUS,) if known.approved else ()) + (Level.MODERATE, Level.FULL)
         assert known.restartable
-        assert known.restarts < (2 if known.autonomy is Level.FULL else 1)
+        assert known.approved or known.restarts < (2 if known.autonomy is Level.FULL else 1)
         assert known.budget_left > 0
 
 
@@ -269,11 +270,18 @@ def test_what_each_level_may_do(autonomy: Level, restarts: int, answer: Restart 
     [
         pytest.param(Level.OBSERVE, 0, Hold(Gate.AUTONOMY), id="observe-proposes-nothing-that-could-be-approved"),
         pytest.param(Level.CAUTIOUS, 0, Restart(), id="cautious"),
-        pytest.param(Level.CAUTIOUS, 1, Hold(Gate.ALREADY), id="one-word-is-one-restart"),
+        pytest.param(Level.OBSERVE, 1, Hold(Gate.AUTONOMY), id="observe-restarts-nothing-however-often-it-is-asked"),
+        pytest.param(Level.CAUTIOUS, 1, Restart(), id="cautious-again-after-a-restart-that-did-not-help"),
+        pytest.param(Level.MODERATE, 1, Restart(), id="moderate-after-the-restart-that-argus-tried"),
+        pytest.param(Level.FULL, 2, Restart(), id="full-after-both-that-argus-tried"),
     ],
 )
 def test_what_a_person_approves(autonomy: Level, restarts: int, answer: Restart | Hold):
     assert decide(facts(autonomy=autonomy, restarts=restarts, approved=True)) == answer
+
+
+def test_what_a_person_asks_for_is_bound_to_the_budget_however_often_it_was_tried():
+    assert decide(facts(restarts=3, approved=True, budget_left=0)) == Hold(Gate.BUDGET)
 
 
 def test_a_service_without_an_autonomy_set_is_only_watched():

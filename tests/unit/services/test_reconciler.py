@@ -193,7 +193,8 @@ async def test_a_service_that_dies_is_restarted_once_looked_at_and_recorded(rig:
         "connection refused",
     )
     assert (finished["outcome"], finished["exitCode"], finished["state"]) == ("recovered", 0, "up")
-    assert (await rig.last("service_recovered"))["restarted"] is True
+    recovered = await rig.last("service_recovered")
+    assert (recovered["restarted"], recovered["restartHelped"]) == (True, True)
     (act,) = await rig.store.acts(kind="restart_service")
     assert act.outcome == "recovered"
     assert act.ended - act.begun.wall >= 30.0
@@ -310,7 +311,8 @@ async def test_a_restart_that_was_carried_out_is_remembered_across_a_kill(rig: R
     await rig.start()
     rig.heals("api")
     await rig.passes(2 * MINUTE)
-    assert (await rig.last("service_recovered"))["restarted"] is True
+    recovered = await rig.last("service_recovered")
+    assert (recovered["restarted"], recovered["restartHelped"]) == (True, False), "something else did it, minutes later"
 
 
 @simulated
@@ -555,6 +557,21 @@ async def test_what_a_failed_dependency_explains_is_neither_restarted_nor_told(r
 
 
 @simulated
+async def test_a_root_that_is_configured_anew_while_it_is_down_still_explains(rig: Rig):
+    rig.registry("db", "api", depends={"api": ["db"]})
+    rig.curable = False
+    await rig.start()
+    rig.dies("api")
+    rig.host.ports[rig.ports["db"]] = Answers(hangs=True)
+    await rig.passes(20 * MINUTE)
+    changed = [one.model_copy(update={"timeout": one.timeout + (one.name == "db")}) for one in rig.settings.services]
+    await rig.watch.reconfigure(rig.settings, tuple(changed), (), lambda: None)
+    await rig.watch.check("api")  # before the other was seen again
+    await rig.passes(20 * MINUTE)
+    assert rig.restarted == ["db"]
+
+
+@simulated
 async def test_a_pause_holds_everything_back_and_its_end_is_the_news(rig: Rig):
     rig.registry("api")
     await rig.start()
@@ -652,6 +669,50 @@ async def test_an_asked_restart_passes_the_same_gates(rig: Rig, change: dict[str
     assert rig.restarted == []
     refused = await rig.last("restart_refused")
     assert (refused["gate"], refused["by"]) == (gate, "agent")
+
+
+@simulated
+async def test_a_person_restarts_what_argus_restarted_in_vain_and_no_agent_does(rig: Rig):
+    rig.registry("api")
+    rig.curable = False
+    await rig.start()
+    rig.dies("api")
+    await rig.passes(5 * MINUTE)
+    assert await rig.said("service_escalated") == ["service_escalated"]
+    with pytest.raises(ArgusError) as caught:
+        await rig.watch.restart("api", "agent")
+    assert caught.value.details["gate"] == "already restarted in this outage"
+    rig.curable = True
+    act = await rig.watch.restart("api", "cli", is_person=True)
+    with pytest.raises(ArgusError) as caught:
+        await rig.watch.restart("api", "page", is_person=True)
+    assert caught.value.code is Code.INVALID_STATE
+    started = await rig.last("restart_started")
+    assert (started["act"], started["by"], started["byPerson"]) == (act, "cli", True)
+    await rig.passes(2 * MINUTE)
+    assert rig.restarted == ["api", "api"]
+    assert rig.with_intent == [True, True]
+    assert (await rig.said())[-1] == "service_recovered"
+    first = next(e for e in await rig.store.events(0, limit=100, channel="services") if e.type == "restart_started")
+    assert (first.data["by"], "byPerson" in first.data) == ("argus", False)
+
+
+@simulated
+async def test_a_restart_of_a_person_that_does_not_help_is_said_on_record_and_spends_the_budget(rig: Rig):
+    rig.registry("api")
+    rig.curable = False
+    await rig.start()
+    rig.dies("api")
+    await rig.passes(5 * MINUTE)
+    await rig.watch.restart("api", "cli", is_person=True)
+    await rig.passes(5 * MINUTE)
+    assert (await rig.last("restart_finished"))["outcome"] == "still_down"
+    assert await rig.said("service_escalated") == ["service_escalated"]
+    assert describe(rig.watch, "api", rig.clock.wall())["gate"] == "already restarted in this outage"
+    with pytest.raises(ArgusError) as caught:
+        await rig.watch.restart("api", "cli", is_person=True)
+    assert caught.value.code is Code.RESTART_BUDGET_EXHAUSTED
+    assert rig.restarted == ["api", "api"]
 
 
 @simulated

@@ -282,3 +282,9 @@ def test_a_list_that_is_cut_short_still_tells_the_same() -> None:
     whole, cut = fuse(signs, NOW), fuse(kept, NOW)
     assert (cut.state, cut.tool, cut.context) == (whole.state, whole.tool, whole.context)
     assert (cut.state, cut.tool) == (W, "Bash")
+
+
+def test_that_somebody_spoke_outlasts_whatever_came_after() -> None:
+    noise = [said(1000 - n, W, tool="Read", call=f"r{n // 2}", ended=bool(n % 2)) for n in range(800)]
+    prompt = hooked(1500, "UserPromptSubmit")
+    assert prompt in shortened([prompt, *noise], 100)

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from tests.unit.sessions.recorded import NOW, at, hook, rows
 
+from argus.core.redact import Redactor
 from argus.sessions import claude, codex
 from argus.sessions.model import Activity, Source
-from argus.sessions.signals import Sign
+from argus.sessions.signals import Sign, words
 
 
 def told(event: str, **where: Any) -> Sign:
@@ -125,3 +126,21 @@ def test_escape_sequences_and_control_characters_do_not_come_in() -> None:
 def test_an_event_that_is_not_known_tells_nothing(body: dict[str, Any]) -> None:
     assert claude.hook(body, NOW) is None
     assert codex.hook(body, NOW) is None
+
+
+def test_a_question_that_is_cut_keeps_no_half_of_a_secret():
+    secret = "HuntEr2SecretPw99xyz"
+    for before in range(330, 400):
+        command = f"{'x' * before} postgres://app:{secret}@db/shop and more of it"
+        body = {**hook("PermissionRequest", tool_name="Bash"), "tool_input": {"command": command}}
+        sign = claude.hook(body, NOW)
+        assert sign is not None
+        assert "x" * before in sign.question
+        shown = Redactor().text(sign.question)  # as all of them are
+        assert not any(secret[at : at + 4] in shown for at in range(len(secret) - 3)), shown
+
+
+def test_a_question_with_controls_that_is_cut_keeps_no_half_of_a_secret_either():
+    said = f"\x1b[31m{'x' * 360}\n\npostgres://app:HuntEr2SecretPw99xyz@db/shop"
+    assert "HuntEr" not in Redactor().text(words(said))
+    assert words(said).startswith("x" * 360)

@@ -8,13 +8,19 @@ from dataclasses import dataclass, field
 
 import click
 
+from argus.cli import explained
 from argus.cli.manifest import VERBS
+from argus.core.codes import Code
 
 FILE, FOLDER = "@file", "@folder"
 _ANYTHING = "@anything"
 _NAMED = re.compile(r"/api/([a-z]+)/\{(\w+)\}")
 _SAME = {"heartbeats": "agents"}
 """Pages that name the same things."""
+_IN_A_BODY = {("agents spawn", "given_config_name"): "@configs"}
+"""Names that no page is named after."""
+_BESIDES = {"argus explain": (*explained.WORDS, *Code)}
+"""What may be said instead of such a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +83,12 @@ def _values(param: click.Parameter) -> tuple[str, ...]:
 
 def _names(path: str, param: click.Parameter) -> tuple[str, ...]:
     """Where the daemon's page has the name of a thing, the things of that page."""
+    if known := _IN_A_BODY.get((path.removeprefix("argus "), param.name or "")):
+        return (known,)
     for operation in VERBS.get(path.removeprefix("argus "), ()):
         for page, name in _NAMED.findall(operation["path"]):
             if param.name == f"given_{name}".lower():
-                return (f"@{_SAME.get(page, page)}",)
+                return (*_BESIDES.get(path, ()), f"@{_SAME.get(page, page)}")
     return ()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from argus.cli.client import Daemon
@@ -40,6 +41,11 @@ def warn(name: str, detail: str, next: str) -> Finding:
 
 def bad(name: str, detail: str, next: str) -> Finding:
     return Finding(name, State.BAD, detail, next)
+
+
+def away(path: Path) -> str:
+    """What to do with a folder where a file belongs: nobody knows what is in it, so it is not removed."""
+    return f"mv {quote(str(path))} {quote(f'{path}.away')}; the next start makes a new one"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import os
 import pwd
 from pathlib import Path
 
-from argus.cli.doctoring.finding import Case, Finding, bad, ok, warn
+from argus.cli.doctoring.finding import Case, Finding, away, bad, ok, warn
 from argus.host import disk
 from argus.store import lock as locks
 
@@ -59,8 +59,10 @@ def token(case: Case) -> Finding:
     try:
         found = file.lstat()
         text = file.read_text(encoding="utf-8").strip()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return ok("TOKEN", "made at the first start")
+    except IsADirectoryError:
+        return bad("TOKEN", f"{file} is a folder, and a file belongs there", away(file))
     except (OSError, ValueError) as error:
         return bad("TOKEN", f"{file} cannot be read: {error}", f"rm {file}; the next start makes a new one")
     if found.st_uid != os.geteuid():
@@ -77,7 +79,7 @@ def lock(case: Case) -> Finding:
     file = case.home / "argus.lock"
     if case.daemon is not None:
         return ok("LOCK", f"held by the running daemon (pid {case.daemon.identity.pid})")
-    if not locks.is_held(file):
+    if not case.home.is_dir() or not locks.is_held(file):
         return ok("LOCK", "free")
     return bad("LOCK", f"held by a process that is no daemon of this folder ({_holder(file)})", f"fuser {file}; end it")
 

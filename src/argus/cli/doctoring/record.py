@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from argus.cli.doctoring.finding import Case, Finding, bad, ok, warn
+from argus.cli.doctoring.finding import Case, Finding, away, bad, ok, warn
 from argus.core.clock import SystemClock, milliseconds
 from argus.core.errors import ArgusError
 from argus.store import named, numbered, opening
@@ -29,14 +29,18 @@ def store(case: Case) -> list[Finding]:
         if named.is_postgres(url):
             return [asyncio.run(_postgres(url))]
         path = named.path(url, case.home)
-        opening.check_file(path)
+        if path.is_dir():
+            return [bad("STORE", f"{path} is a folder, and a file belongs there", away(path))]
+        # In a state folder that is none there is nothing to correct here: that is said of the folder.
+        if path.parent != case.home or case.home.is_dir() or not case.home.exists():
+            opening.check_file(path)
     except ArgusError as error:
         return [bad("STORE", error.message, "correct store.url in argus.yaml, or ARGUS_STORE; then: argus check")]
     return _sqlite(path, runs=case.daemon is not None)
 
 
 def _sqlite(path: Path, *, runs: bool) -> list[Finding]:
-    aside = sorted(path.parent.glob(f"{path.name}.corrupt-*")) if path.parent.is_dir() else []
+    aside = sorted(path.parent.glob(f"{path.name}.corrupt-*[0-9]")) if path.parent.is_dir() else []
     kept = [warn("STORE_SET_ASIDE", f"{one} was damaged and set aside", "look at it, then remove it") for one in aside]
     if not path.exists():
         return [ok("STORE", f"{path} is made at the first start"), *kept]

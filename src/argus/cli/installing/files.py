@@ -9,7 +9,7 @@ import re
 from enum import StrEnum
 from pathlib import Path
 
-from argus.core.errors import ArgusError, Code
+from argus.core.errors import IN_THE_WAY, ArgusError, Code
 
 _MARK = re.compile(r"Written by `argus service install` \(([0-9a-f]{16})\)")
 
@@ -52,7 +52,9 @@ def refuse(path: Path, why: Whose) -> None:
         "such changes in a file beside it (systemctl edit)",
     }
     if why in said:
-        raise ArgusError(Code.CONFLICT, f"{path} {said[why]}", file=str(path))
+        refused = ArgusError(Code.CONFLICT, f"{path} {said[why]}", file=str(path))
+        refused.actions = IN_THE_WAY
+        raise refused
 
 
 def write(path: Path, text: str) -> None:

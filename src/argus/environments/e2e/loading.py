@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path as File
 from typing import Any
@@ -117,6 +117,7 @@ def _checked(opened: Source, variables: Variables) -> Environment:
     for path, message in (*checks.find(tree, document.line), *paths.outside(found, opened.roots)):
         if path not in told:
             wrong.append(problems.at(path, message, document))
+    wrong = [_because(one, substituted.unresolved.get(one.path, ())) for one in wrong]
     warnings = _warnings(opened, substituted, renamed, found)
     if wrong or config is None:
         raise _refused(wrong, warnings, opened.file)
@@ -133,6 +134,15 @@ def _checked(opened: Source, variables: Variables) -> Environment:
         origins={name: _origin(name, opened, variables) for name in sorted(substituted.used)},
         source=opened,
     )
+
+
+def _because(problem: Problem, unresolved: Iterable[str]) -> Problem:
+    """A value is often wrong only because a variable in it has none."""
+    said = [
+        f"{name.removeprefix('env.')} is not set" if name.startswith("env.") else f"{{{{{name}}}}} cannot be resolved"
+        for name in dict.fromkeys(unresolved)
+    ]
+    return replace(problem, message="; ".join([problem.message, *said]))
 
 
 def _refused(wrong: list[Problem], warnings: tuple[Problem, ...], file: File) -> ArgusError:

@@ -10,7 +10,7 @@ from argus.environments.e2e.mocks import Mock
 from argus.environments.e2e.resilience import Resilience
 from argus.environments.e2e.services import ListedService, MappedService, Service
 from argus.environments.e2e.suites import Tests
-from argus.environments.e2e.values import PLACEHOLDER, ContainerName, Filled, Part, Text, whole
+from argus.environments.e2e.values import PLACEHOLDER, Called, ContainerName, Filled, Part, Text, whole
 
 NOT_ACTED_ON = ("history", "dashboard", "server", "plugins")
 """Sections of other programs that read the same file."""
@@ -22,7 +22,7 @@ _LIST, _MAP = "<list>", "<map>"
 class Project(Part):
     """What is tested."""
 
-    name: Filled = Field(description="The project's name. It is on everything that is made, and finds it again.")
+    name: Called = Field(description="The project's name. It is on everything that is made, and finds it again.")
     description: Text | None = Field(default=None, description="What it is.")
     version: Text | None = Field(default=None, description="Its version.")
 

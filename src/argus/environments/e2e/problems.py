@@ -7,18 +7,12 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from argus import yaml_lines
 from argus.environments.e2e import places
 from argus.environments.e2e.places import Path
 from argus.yaml_lines import Document, Problem
 
-_EXPECTED = {
-    "missing": "is required",
-    "string_type": "text is expected",
-    "union_tag_not_found": "a list of services is expected, or a mapping of names to services",
-    "union_tag_invalid": "a list of services is expected, or a mapping of names to services",
-    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "a mapping is expected"),
-    **dict.fromkeys(("list_type", "tuple_type"), "a list is expected"),
-}
+_SERVICES = "a list of services is expected, or a mapping of names to services"
 
 
 def of(invalid: ValidationError, tree: Any, document: Document) -> list[Problem]:
@@ -55,12 +49,6 @@ def _place(location: tuple[int | str, ...], value: Any, *, missing: bool) -> Pat
 
 
 def _message(one: ErrorDetails) -> str:
-    kind, text = one["type"], str(one["msg"])
-    if kind == "literal_error":
-        return f"must be {one['ctx']['expected']}"
-    if kind in ("too_long", "too_short"):
-        bound = "at most {max_length}" if kind == "too_long" else "at least {min_length}"
-        return f"has {bound.format(**one['ctx'])} entries"
-    if kind == "value_error":
-        return text.removeprefix("Value error, ")
-    return _EXPECTED.get(kind, text[0].lower() + text[1:])
+    if one["type"] in ("union_tag_not_found", "union_tag_invalid"):
+        return _SERVICES
+    return yaml_lines.in_words(one["type"], str(one["msg"]), one.get("ctx", {}))

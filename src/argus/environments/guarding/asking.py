@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from argus.environments.blueprint import HealthWish, Part
-from argus.environments.guarding.model import State
 from argus.environments.waiting import Waiter
 from argus.host.engine.resources import Made
 from argus.host.seam import Failure, HttpRequest, ProbeFailed
@@ -28,8 +27,8 @@ async def ask(waiter: Waiter, part: Part, health: HealthWish, made: Made) -> tup
     except ProbeFailed as failed:
         if failed.failure is Failure.OURS:
             return "", True  # says nothing about the container
-        return f"{health.path} on {host}:{port}: {failed.detail}", failed.failure not in _SILENT
-    return ("" if answer.status < 400 else f"{health.path} answers {answer.status}"), True
+        return waiter.clean(f"{health.path} on {host}:{port}: {failed.detail}"), failed.failure not in _SILENT
+    return ("" if answer.status < 400 else waiter.clean(f"{health.path} answers {answer.status}")), True
 
 
 async def answers(waiter: Waiter, part: Part, made: Made) -> bool:
@@ -47,18 +46,19 @@ async def poll(ward: Ward, waiter: Waiter, is_sound: Callable[[], bool]) -> None
     health = ward.part.health
     if health is None:
         return
-    failures = 0
+    failures = life = 0
     while True:
         await asyncio.sleep(health.interval)
         made = ward.made
-        if (
-            ward.charge.state not in (State.WELL, State.EXHAUSTED, State.FAILED)
-            or made is None
-            or made.state != "running"
-        ):
+        watched = ward.charge.state.is_well or ward.charge.state.is_given_up
+        if not watched or made is None or made.state != "running":
             failures = 0
             continue
+        if ward.lives != life:
+            failures, life = 0, ward.lives
         said, is_answer = await ask(waiter, ward.part, health, made)
+        if ward.lives != life:
+            continue  # it was started meanwhile, and nobody has asked that one yet
         # After a sleep or a stall of ours what timed out meanwhile says nothing.
         failures = failures + 1 if said and is_sound() else 0
         if failures >= max(1, health.retries):

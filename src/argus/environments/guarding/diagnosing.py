@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from argus.core.clock import Clock
+from argus.core.cutting import ending
 from argus.environments.guarding.model import Diagnostics
 from argus.environments.guarding.peaks import Peaks
 from argus.environments.waiting import last_words
@@ -13,6 +14,7 @@ from argus.host.engine.resources import Dock, Made
 
 LINES = 100
 _LINE = 500
+_OUTPUT = 2000
 _ALL = 32 * 1024
 """Characters that are kept of all lines, the newest: they are on record with every attempt."""
 
@@ -46,7 +48,7 @@ class Diagnoser:
             memory_peak=peak,
             at=self.clock.wall(),
             ran=ran,
-            health_output="" if is_over else self.clean(made.health_output[-2000:]),
+            health_output="" if is_over else ending(self.clean(made.health_output), _OUTPUT),
         )
 
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from argus.core.circuit import Circuit
-from argus.core.errors import ArgusError
+from argus.core.errors import ArgusError, Code
 from argus.core.trouble import Trouble
 from argus.environments.announcing import Tell
 from argus.environments.blueprint import Blueprint
 from argus.environments.book import Book
-from argus.environments.guarding import asking, incidents, reports, settling
+from argus.environments.guarding import asking, incidents, policy, reports, settling
 from argus.environments.guarding.diagnosing import Diagnoser
 from argus.environments.guarding.model import Charge, Restart, Settings, State
 from argus.environments.guarding.peaks import Peaks
@@ -52,9 +53,15 @@ class Seen:
     trouble: Trouble | None = None
     """The incident of its failure."""
 
+    @property
+    def is_finished(self) -> bool:
+        return self.state is State.LEFT and self.why == policy.FINISHED
+
 
 _CLEARING = 30.0
 """Seconds in which an engine that begins has ended what it found of the one before."""
+_BOOTING = 120.0
+"""Seconds after the machine's boot in which its engine has begun, and has ended what it found."""
 
 
 class Guardian:
@@ -87,7 +94,10 @@ class Guardian:
             shell = Shell("/", order.engine)
             plan = Blueprint(order.project, "", "", is_recorded=True)
             circuit = self._tools.circuit(plan, shell)
-            self._add(order, {one.service: one for one in charges}, shell, circuit, since=_ALL)
+            clean = {one.service: one.cleaned(self._tools.clean) for one in charges}
+            post = self._add(order, clean, shell, circuit, since=_ALL)
+            if [*clean.values()] != charges:
+                await self._tools.store.commit(post.document())
             for one in charges:
                 open_acts.pop(one.act, None)
         for act in open_acts.values():
@@ -197,19 +207,23 @@ class Guardian:
         rebooted = order.boot != tools.clock.boot_id
 
         async def look(id: str, has_died: bool) -> tuple[Made | None, list[str] | None]:
-            return await sentry.look(post, id, has_died)
+            made, words = await sentry.look(post, id, has_died)
+            return (replace(made, health_output=tools.clean(made.health_output)) if made else None), words
 
         def fell(ward: Ward, made: Made) -> bool:
-            if post.renewed is not None and (made.finished or 0.0) <= post.renewed + _CLEARING:
+            is_unseen = ward.ran is None or ward.ran < post.met
+            if post.renewed is not None and is_unseen and (made.finished or 0.0) <= post.renewed + _CLEARING:
                 return True  # while nobody looked; `docker stop` of a person was then not seen either
-            return (rebooted and ward.signs.died is None) or sentry.fell(ward, made)
+            booted = tools.clock.wall() - tools.clock.boot()
+            is_over = ward.signs.died is None and ward.ran is None and (made.finished or 0.0) <= booted + _BOOTING
+            return (rebooted and is_over) or (not post.is_same and sentry.fell(ward, made))
 
         post = Post(
             order,
             tools,
             dock,
             circuit,
-            Waiter(dock, tools.http, tools.clock, tools.published(shell), lambda part, what: None),
+            Waiter(dock, tools.http, tools.clock, tools.published(shell), lambda part, what: None, clean=tools.clean),
             Diagnoser(dock, sentry.peaks, tools.clean, tools.clock),
             Intents(tools.store, tools.notes),
             is_up=lambda: self._book.is_up(order.run),
@@ -255,17 +269,27 @@ class Guardian:
         if not sentry.posts:
             del self._sentries[engine]
             await self._end(engine)
+        with contextlib.suppress(ArgusError):
+            await post.intents.settle()  # what it has on record is closed with it
         # Ended in the middle of something: what became of it is not known, and nobody will look.
-        closing: list[Any] = [
-            CloseAct(act.id, "abandoned", self._tools.clock.wall(), {})
-            for act in await self._tools.store.open_acts()
-            if act.kind == RESTART and act.intent.get("run") == run
-        ]
+        wall = self._tools.clock.wall()
+        closing: list[Any] = [CloseAct(act, "abandoned", wall, {}) for act in await self._open(post)]
         closing += post.closing()
         replaced = any(other.order.key == post.order.key for other in self._posts.values())
         if not replaced:
             closing.append(_ended(post.order.key))
         await self._tools.notes.note(*closing)
+
+    async def _open(self, post: Post) -> list[str]:
+        try:
+            acts = await self._tools.store.open_acts()
+        except ArgusError as error:
+            if error.code is not Code.STORE_UNAVAILABLE:
+                raise
+            # What is known of them here: that it is not guarded any more is noted all the same.
+            return [ward.charge.act for ward in post.wards.values() if ward.charge.act]
+        mine = [act.id for act in acts if act.kind == RESTART and act.intent.get("run") == post.order.run]
+        return [act for act in mine if act not in post.closed.values()]
 
     async def _end(self, name: str) -> None:
         task = self._tasks.pop(name, None)

@@ -28,7 +28,7 @@ def closing(charge: Charge, wall: float, ended: str, **where: Any) -> list[PutIn
 
 
 def _told(charge: Charge) -> tuple[Any, ...]:
-    return charge.trouble, charge.state in (State.FAILED, State.EXHAUSTED), charge.spent
+    return charge.trouble, charge.state.is_given_up, charge.spent
 
 
 def _put(charge: Charge, closed: float | None, more: dict[str, Any]) -> PutIncident:
@@ -38,7 +38,7 @@ def _put(charge: Charge, closed: float | None, more: dict[str, Any]) -> PutIncid
         "service": charge.service,
         "container": charge.container,
         "restarts": charge.spent,
-        "givenUp": charge.state in (State.FAILED, State.EXHAUSTED),
+        "givenUp": charge.state.is_given_up,
         **more,
     }
     if trouble.explained_by:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any, Literal
@@ -26,6 +26,20 @@ class State(StrEnum):
     EXHAUSTED = "exhausted"
     UNWATCHED = "unwatched"
     """It was well, and nobody can look at it just now. Only shown, never on record."""
+
+    @property
+    def is_given_up(self) -> bool:
+        """Nothing more happens to it by itself."""
+        return self in (State.FAILED, State.EXHAUSTED)
+
+    @property
+    def is_well(self) -> bool:
+        return self is State.WELL
+
+    @property
+    def is_fine(self) -> bool:
+        """Or as somebody wanted it."""
+        return self in (State.WELL, State.LEFT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +202,12 @@ class Charge:
         if others and (others[-1].number, others[-1].at) == (attempt.number, attempt.at):
             others = others[:-1]
         return replace(self, attempts=(*others, attempt)[-KEPT:], **more)
+
+    def cleaned(self, clean: Callable[[str], str]) -> Charge:
+        """As an earlier Argus may have written it down: its words had secrets in them."""
+        several = tuple(replace(one, reason=clean(one.reason), problem=clean(one.problem)) for one in self.attempts)
+        trouble = replace(self.trouble, cause=clean(self.trouble.cause)) if self.trouble else None
+        return replace(self, why=clean(self.why), attempts=several, trouble=trouble)
 
     def written(self) -> dict[str, Any]:
         return {**asdict(self), "state": self.state.value}

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from argus.core.backoff import Backoff
+from argus.core.cutting import beginning
 from argus.core.errors import Code
 from argus.environments.guarding.model import Attempt, Diagnostics, Settings
 from argus.environments.guarding.signs import Signs
@@ -15,6 +16,8 @@ CAP = 60.0
 """Seconds that no wait is longer than."""
 _BY_A_SIGNAL = (130, 137, 143)
 """INT, KILL and TERM: whoever did not see it does not know whether somebody meant it."""
+_SAID = 200
+"""Characters of what a health check printed."""
 _SHORT = 60.0
 """Seconds. One that does not run for longer, twice in a row after a restart, is in a crash loop."""
 
@@ -45,6 +48,9 @@ class Failed:
 
 Finding = Well | Left | Fallen | Failed
 
+FINISHED = "it ended by itself, with exit status 0"
+"""As one that only prepares something does: nobody misses it."""
+
 
 def judge(made: Made | None, signs: Signs, *, ailing: str = "", has_check: bool = False, fell: bool = False) -> Finding:
     """`ailing`: what the file's own health check said so often that it counts. `has_check`: whether it has one.
@@ -63,7 +69,7 @@ def judge(made: Made | None, signs: Signs, *, ailing: str = "", has_check: bool 
     if made.oom_killed:
         return Failed(Code.CONTAINER_OOM, "it ran out of memory")
     if made.exit_code == 0:
-        return Left("it ended by itself, with exit status 0")
+        return Left(FINISHED)
     if is_unseen and made.exit_code in _BY_A_SIGNAL:
         return Left(f"it ended with exit status {made.exit_code} while nobody saw by whom")
     by = ": killed (SIGKILL)" if made.exit_code == 137 else ""
@@ -75,7 +81,7 @@ def _running(made: Made, signs: Signs, ailing: str, has_check: bool) -> Finding:
         return Failed(Code.HEALTH_CHECK_TIMEOUT, f"its health check fails: {ailing}", is_running=True)
     # Where the file says how it is asked, setup took its word. The engine's own check then counts only as a change.
     if made.health == "unhealthy" and (signs.was_healthy or not has_check):
-        said = " ".join(made.health_output.split())[:200]
+        said = beginning(" ".join(made.health_output.split()), _SAID)
         reason = f"its own health check says unhealthy: {said}".removesuffix(": ")
         return Failed(Code.HEALTH_CHECK_TIMEOUT, reason, is_running=True)
     return Well()

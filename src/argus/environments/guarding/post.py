@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,7 @@ from argus.environments.waiting import Waiter
 from argus.host.engine.birth import Birth
 from argus.host.engine.resources import Dock, Made
 from argus.store.intents import Intents
-from argus.store.records import Act, Append, Document, PutDocument, PutIncident, Write
+from argus.store.records import Act, Append, CloseAct, Document, PutDocument, PutIncident, Write
 
 if TYPE_CHECKING:
     from argus.environments.guarding.ward import Ward
@@ -117,13 +118,21 @@ class Post:
     """By the part's name."""
     renewed: float | None = None
     """When its engine began, if that is another than the one that was last listened to."""
+    met: float = 0.0
+    """When that was noticed, by the monotonic clock."""
+    is_same: bool = False
+    """Whether its engine is for certain the one that was last listened to: nothing fell with that."""
+    closed: dict[str, str] = field(default_factory=dict)
+    """The last act of each ward that was given its outcome: that may still wait for the store."""
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def meet(self, engine: Birth | None) -> None:
         """It is listened to. On record with what is recorded next: where nothing fell there is nothing to know."""
+        self.is_same = engine is not None and engine.is_engine and engine.who == self.order.born
         if engine is None or engine.who == self.order.born:
             return
         if self.order.born:
-            self.renewed = engine.at
+            self.renewed, self.met = engine.at, self.tools.clock.monotonic()
         self.order = replace(self.order, born=engine.who)
 
     # On record.
@@ -175,26 +184,41 @@ class Post:
         return Act(charge.act, RESTART, subject, stamp(self.tools.clock), incident, {"run": self.order.run, **intent})
 
     async def intend(self, charge: Charge, *writes: Write) -> None:
-        """Returns when it is on record, however long the store is away: nothing is done before."""
+        """Returns when it is on record and so, however long the store is away: nothing is done before."""
         done = False
 
         async def then() -> None:
             nonlocal done
             done = True
+            self.wards[charge.service].charge = charge
 
+        was_open = False
         while not done:
             try:
-                await self.intents.settle()
-                if not done:
-                    await self.intents.commit(*writes, *self.incident(charge), self.document(charge), then=then)
+                # All wards share one document: whoever composes it while another's is on its way would write that
+                # one's charge as it was before.
+                async with self._turn:
+                    await self.intents.settle()
+                    if not done:
+                        await self.intents.commit(*writes, *self.incident(charge), self.document(charge), then=then)
             except ArgusError as error:
                 if error.code is not Code.STORE_UNAVAILABLE:
                     raise
+                was_open = was_open or self.intents.are_open
                 await asyncio.sleep(_AGAIN)
+        if was_open:
+            await self.note(charge)  # whoever wrote meanwhile did not know of it
 
     async def note(self, charge: Charge, *writes: Write) -> None:
         """What was seen; kept for a store that is away."""
-        await self.tools.notes.note(*writes, *self.incident(charge), self.document(charge))
+        async with self._turn:
+            with contextlib.suppress(ArgusError):  # then whoever intended it writes it again
+                await self.intents.settle()
+            for write in writes:
+                if isinstance(write, CloseAct):
+                    self.closed[charge.service] = write.id
+            await self.tools.notes.note(*writes, *self.incident(charge), self.document(charge))
+            self.wards[charge.service].charge = charge
 
     # What wards ask.
 

@@ -54,8 +54,8 @@ class Sentry:
         """That is over, by the runs that were not told so."""
         self._held: set[str] = set()
         """The runs whose cases wait for it."""
-        self._until = 0.0
-        """When the last one was over."""
+        self._until = self._over = 0.0
+        """When the last one was over, by the wall clock and by the monotonic one."""
         self._listener = Listener(
             self._begin, clock, heard=self._heard, began=self._began, away=self._away, since=since
         )
@@ -103,11 +103,13 @@ class Sentry:
         only then its events. So one that was asked to end on the last stream, and could not be looked at before that
         was over, fell with it; and so did one that nobody saw end."""
         outage = self._listener.outage
-        if outage is None:
-            return False
+        if outage is None or self._listener.remembers:
+            return False  # it never ended
         if ward.signs.died is None:
+            if ward.ran is not None and ward.ran > self._over:
+                return False  # and was seen to run since
             return outage.lost - _SKEW <= (made.finished or 0.0) <= self._until + _SKEW
-        if outage.lost <= ward.signs.died <= self._until and not self._listener.remembers:
+        if outage.lost <= ward.signs.died <= self._until:
             return True  # the next one ends what it finds of a killed one, as `docker stop` does, before it answers
         return ward.signs.stream == outage.stream and not ward.signs.is_asked_by_somebody
 
@@ -154,15 +156,18 @@ class Sentry:
             post.circuit.vouch()  # the next look is its probe
             post.meet(post.tools.birth(post.order.engine))
         if self._outage is not None:
-            self._back |= dict.fromkeys(self.posts, self._outage)
-            self._outage, self._until = None, self._clock.wall()
+            self._back |= {run: self._outage for run in self.posts if run in self._held}  # not who came meanwhile
+            self._outage, self._until, self._over = None, self._clock.wall(), self._clock.monotonic()
         self._due.set()
 
     def _away(self, outage: Outage) -> None:
         self._outage = outage
+        # Lost again before anybody was told that it is back: to them it was away all the time.
+        known, self._back = self._back, {}
         for post in self.posts.values():
             said = {"engine": self.engine, "runId": post.order.run, "reason": outage.why}
-            post.tell("resilience", "engine_lost", said)
+            if post.order.run not in known:
+                post.tell("resilience", "engine_lost", said)
             if post.order.run not in self._held:
                 # What fell with it is known only once it is back: until then no case begins.
                 self._held.add(post.order.run)
@@ -208,7 +213,7 @@ class Sentry:
             back = self._back.pop(post.order.run, None)
             if back is not None:
                 dead = [(one, made) for one, made in seen if made is not None and made.state == "exited"]
-                fallen = [one.part.name for one, made in dead if not one.is_settled(made) and self.fell(one, made)]
+                fallen = [one.part.name for one, made in dead if not one.is_settled(made) and post.fell(one, made)]
                 seconds = round(max(0.0, self._clock.wall() - back.lost), 1)
                 said = {"engine": self.engine, "runId": post.order.run, "awaySeconds": seconds, "fallen": fallen}
                 post.tell("resilience", "engine_back", said)

@@ -20,12 +20,11 @@ _POLL = 0.1
 _LOOK = 5.0
 _ONE = 60.0
 """Seconds for what is seen and done about one failure, beside its delay and its readiness."""
-_OVER = (State.FAILED, State.EXHAUSTED)
 
 
 def problems(post: Post) -> list[ArgusError]:
     """Of each container that is given up, or failed and is not to be restarted; and of each that is not well yet."""
-    return [_problem(one) for one in post.wards.values() if one.charge.state in _OVER or _is_open(one)]
+    return [_problem(one) for one in post.wards.values() if one.charge.state.is_given_up or _is_open(one)]
 
 
 async def settled(post: Post) -> None:
@@ -56,7 +55,7 @@ def _is_open(ward: Ward) -> bool:
         is_ill = ward.made is not None and ward.made.health == "unhealthy" and ward.signs.was_healthy
         is_down = ward.signs.died is not None or not ward.is_well.is_set()
         return is_down or bool(ward.ailing) or is_ill  # and not judged yet
-    return ward.charge.state not in (*_OVER, State.LEFT)
+    return not ward.charge.state.is_given_up and ward.charge.state is not State.LEFT
 
 
 def _limit(ward: Ward, post: Post) -> float:

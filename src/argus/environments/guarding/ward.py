@@ -11,6 +11,7 @@ import contextlib
 from dataclasses import replace
 
 from argus.core.backoff import HEALTHY_AGAIN
+from argus.core.cutting import beginning
 from argus.core.errors import ArgusError, Code
 from argus.core.failpoints import GuardPlace, reach
 from argus.environments.blueprint import Part
@@ -41,11 +42,17 @@ _RESTART = 120.0
 """Seconds, of which it may take many to end."""
 _LATEST = 5.0
 """Seconds after a look in which it may be acted on."""
+_LIVE = 2.0
+"""Seconds in which an event is told that happens now, and not told again."""
+_ROUNDED = 1.0
+"""Seconds by which the times of an engine's events may be rounded."""
 _CASE = 60.0
 """Seconds that a restart waits for the test case that is running, where the container still answers."""
 _DEPENDED = 60.0
 _BETTER = 5.0
 """Seconds for those that it may call while it starts. A relay answers in a moment, or something is wrong with it."""
+_PROBLEM = 500
+"""Characters of what went wrong with an attempt."""
 _AWAY = (Code.DOCKER_UNAVAILABLE, Code.CIRCUIT_OPEN)
 _SETTLED = (State.LEFT, State.FAILED, State.EXHAUSTED)
 _WAKING = ("start", "kill", "die", "stop", "destroy", "pause", "unpause")
@@ -58,6 +65,8 @@ class Ward:
         self.signs = Signs()
         self.made: Made | None = None
         """As it was last seen."""
+        self.lives = 0
+        """How often it was heard or made to start: what was asked of it before says nothing about it now."""
         self.ailing = ""
         """What its health check in the file said so often that it counts."""
         self.answers = False
@@ -69,17 +78,30 @@ class Ward:
         self._news = asyncio.Event()
         self._refusal: ArgusError | None = None
         """What the engine said to the last start."""
+        self.ran: float | None = None
+        """When it was last seen running, by the monotonic clock."""
         self._well_since: float | None = None
+        self._well_until = 0.0
+        """When it was last known to be well: what nobody could look at since does not count as health."""
         self._looked = 0.0
+        self._known = self.signs
+        """What had been heard before it was looked at."""
         self._words: list[str] | None = None
         self._is_holding = False
         self._decided: float | None = None
+        self._due: tuple[str, float] | None = None
+        """Of which failure, and when the next start is, by the monotonic clock: the other one may be set."""
 
     def hear(self, told: Happening, stream: int) -> None:
         self.signs = hear(self.signs, told, stream)
+        clock = self._post.tools.clock
+        if self.is_well.is_set() and abs(clock.wall() - told.at) < _LIVE:
+            self._well_until = clock.monotonic()
         if told.action == "start":
-            self.ailing, self._refusal = "", None
+            self._refusal = None
+            self._lives_anew()
         if told.action == "die":
+            self.is_well.clear()  # also where somebody starts it again before it is looked at
             self._foresee(told)
         if told.action in _WAKING or told.action.startswith("health_status"):
             self._news.set()
@@ -108,6 +130,7 @@ class Ward:
     def see(self, made: Made | None) -> None:
         """In a look at all of them. Most often it is as it was."""
         is_fine = made is not None and made.state == "running" and made.health != "unhealthy"
+        self._see_running(made)
         if is_fine and self.charge.state is State.WELL and not self.ailing:
             self.made, self.trouble = made, None
             self._is_up_again()
@@ -118,9 +141,19 @@ class Ward:
                 self._hold()  # until it is judged: a test case that begins now would find nobody
         self._news.set()
 
+    def _lives_anew(self) -> None:
+        self.lives += 1
+        self.ailing = ""
+        self.ran = self._post.tools.clock.monotonic()
+
+    def _see_running(self, made: Made | None) -> None:
+        if made is not None and made.state == "running":
+            self.ran = self._post.tools.clock.monotonic()
+
     def _is_up_again(self) -> None:
+        self._well_until = self._post.tools.clock.monotonic()
         if not self.is_well.is_set():
-            self._well_since = self._post.tools.clock.monotonic()
+            self._well_since = self._well_until
             self.is_well.set()
 
     async def run(self) -> None:
@@ -140,12 +173,24 @@ class Ward:
         if not self._post.is_up():
             return
         has_died = self.signs.died is not None and self.charge.state is State.WELL
+        heard = self.signs
         made, self._words = await self._post.look(self.charge.id, has_died)
+        was_down = self.made is not None and self.made.state != "running"
+        if was_down and made is not None and made.state == "running" and self.signs is self._known:
+            heard = self.signs = Signs()  # its start was missed: what was heard before is of its earlier life
+            self._lives_anew()
+        if made is not None and made.state == "exited" and self._is_earlier(made):
+            heard = self.signs = Signs()  # of this end nothing was told yet
         self.made = made
+        self._see_running(made)
         self._looked = self._post.tools.clock.monotonic()
         self.trouble = None
+        if self.part.health is None and made is not None and made.health == "healthy":
+            self.ailing = ""  # nobody else asks it
         if self.signs.asked is not None and self.signs.died is None:
-            self.signs = replace(self.signs, is_asked_by_somebody=True)
+            asked = replace(self.signs, is_asked_by_somebody=True)
+            heard, self.signs = (asked if heard is self.signs else heard), asked
+        self._known = heard
         if self.charge.act and await self._take_up(made):
             return
         key = _key(made)
@@ -161,9 +206,17 @@ class Ward:
         elif made is not None and isinstance(finding, Failed):
             await self._mend(made, finding, key)
 
+    def _is_earlier(self, made: Made) -> bool:
+        """Whether the end that was told is one before this: an engine that tells late may not have told of its start
+        since. None is told before it is over."""
+        died = self.signs.died
+        return died is not None and made.finished is not None and died < made.finished - _ROUNDED
+
     def _judge(self, made: Made | None) -> Finding:
         if made is not None and made.state != "running" and self._refusal is not None:
-            return Failed(self._refusal.code, f"it could not be started: {self._refusal.message}")
+            return Failed(
+                self._refusal.code, self._post.tools.clean(f"it could not be started: {self._refusal.message}")
+            )
         fell = made is not None and self._post.fell(self, made)
         return judge(made, self.signs, ailing=self.ailing, has_check=self.part.health is not None, fell=fell)
 
@@ -191,7 +244,6 @@ class Ward:
             await self._settle("removed" if key == _GONE else "stopped")
         charge = replace(self.charge, state=State.LEFT, why=left.why, code="", key=key, trouble=None)
         await self._post.note(charge, self._post.event("container_left_alone", charge, {"reason": left.why}))
-        self.charge = charge
         self._let_go()
 
     # Failures.
@@ -206,8 +258,7 @@ class Ward:
         if not failed.is_running:
             self._hold()
         if not self.charge.act:
-            clock = self._post.tools.clock
-            left = min(attempt.delay, self.charge.due - clock.wall())
+            left = self._left(attempt)
             if left > 0:
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(left):
@@ -220,6 +271,14 @@ class Ward:
         else:
             self._hold()
             await self._act(attempt, made, is_running=failed.is_running)
+
+    def _left(self, attempt: Attempt) -> float:
+        """Seconds until its time has come."""
+        clock, key = self._post.tools.clock, self.charge.key
+        if self._due is None or self._due[0] != key:
+            # An earlier Argus planned it.
+            self._due = key, clock.monotonic() + min(attempt.delay, self.charge.due - clock.wall())
+        return self._due[1] - clock.monotonic()
 
     async def _plan(self, made: Made, failed: Failed, key: str, *, was_well: bool) -> Attempt | None:
         """Recorded, with what was seen, before anything is done. None: nothing will be."""
@@ -242,6 +301,7 @@ class Ward:
             return None
         clock = post.tools.clock
         now = clock.wall()
+        self._due = key, clock.monotonic() + decision.delay
         attempt = Attempt(decision.attempt, decision.delay, failed.code.value, failed.reason, now, found)
         charge = after.with_attempt(attempt, state=State.WAITING, spent=decision.attempt, due=now + decision.delay)
         said = reports.attempt(attempt, post.order.settings, self.signs.died, self._decided or now)
@@ -252,13 +312,11 @@ class Ward:
             await self._intend(charge, attempt, *writes)
         else:
             await post.intend(charge, *writes)
-            self.charge = charge
         reach(GuardPlace.PLANNED)
         return attempt
 
     async def _give_up(self, charge: Charge, event: str) -> None:
         await self._post.intend(charge, self._post.event(event, charge, reports.given_up(charge)))
-        self.charge = charge
         self._let_go()
 
     async def _raise_again(self, made: Made, key: str) -> None:
@@ -279,14 +337,16 @@ class Ward:
         charge = replace(charge, state=State.STARTING, act=post.tools.new_id(), due=0.0)
         intent = {"attempt": attempt.number, "code": attempt.code} if attempt else {"attempt": 0, "code": ""}
         await post.intend(charge, OpenAct(post.act(charge, intent)), *writes)
-        self.charge = charge
 
     async def _act(self, attempt: Attempt | None, made: Made, *, is_running: bool) -> None:
         post = self._post
         if not self.charge.act:
             await self._intend(self.charge, attempt)
         reach(GuardPlace.INTENDED)
-        if not post.is_up() or post.tools.clock.monotonic() - self._looked > _LATEST + (_CASE if is_running else 0):
+        age = post.tools.clock.monotonic() - self._looked
+        # Heard of since: somebody may have stopped it, or it is well. It is looked at again before anything is done.
+        is_other = self.signs is not self._known
+        if not post.is_up() or is_other or age > _LATEST + (_CASE if is_running else 0):
             await self._withdraw()
             return
         self._refusal = None
@@ -301,6 +361,7 @@ class Ward:
                 raise  # what became of it is seen when the engine is back
             await self._refused(said)
             return
+        self._lives_anew()
         reach(GuardPlace.STARTED)
         await self._verify()
 
@@ -353,17 +414,17 @@ class Ward:
         """The intent was not carried out. What made it necessary is judged again."""
         charge = replace(self.charge, state=State.WAITING, act="")
         await self._post.note(charge, *self._closing("interrupted", ""))
-        self.charge = charge
         self._news.set()
 
     async def _settle(self, outcome: str, problem: str = "") -> None:
         """What came of the attempt under way, or of a start after the engine's own."""
         post, charge, attempt = self._post, self.charge, self.charge.under_way
+        problem = beginning(post.tools.clean(problem), _PROBLEM)
         writes: list[Write] = [*self._closing(outcome, problem)]
         is_over = outcome in ("recovered", "not_needed")
         if attempt is not None:
             seconds = max(0.0, post.tools.clock.wall() - attempt.at)
-            attempt = replace(attempt, outcome=outcome, seconds=seconds, problem=problem[:500])
+            attempt = replace(attempt, outcome=outcome, seconds=seconds, problem=problem)
             charge = charge.with_attempt(attempt)
             if outcome == "not_needed":
                 charge = replace(charge, spent=max(0, charge.spent - 1))
@@ -374,22 +435,20 @@ class Ward:
         if is_over:
             charge = replace(charge, why="", code="", trouble=None).forgiven()
         await post.note(charge, *writes)
-        self.charge = charge
 
     def _closing(self, outcome: str, problem: str) -> list[CloseAct]:
-        detail = {"problem": problem[:500]} if problem else {}
+        detail = {"problem": problem} if problem else {}
         wall = self._post.tools.clock.wall()
         return [CloseAct(self.charge.act, outcome, wall, detail)] if self.charge.act else []
 
     async def _become(self, charge: Charge) -> None:
         await self._post.note(charge)
-        self.charge = charge
 
     def _is_down(self) -> float:
         """How many seconds it was well before."""
         self.is_well.clear()
         since, self._well_since = self._well_since, None
-        return 0.0 if since is None else self._post.tools.clock.monotonic() - since
+        return 0.0 if since is None else self._well_until - since
 
     # While it is down no new test case begins.
 

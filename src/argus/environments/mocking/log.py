@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from argus.core.cutting import beginning
 from argus.core.redact import MASK, is_named_like_one
 from argus.environments.mocking.reading import Request, text
 
@@ -41,16 +42,18 @@ def seen(mock: str, at: float, request: Request, body: bytes, route: str | None,
         mock=mock,
         at=at,
         method=request.method[:_VALUE],
-        path=text(request.path[:_VALUE]),
+        path=text(beginning(request.path, _VALUE)),
         query={
-            name[:_VALUE]: several[0][:_VALUE] if len(several) == 1 else [one[:_VALUE] for one in several[:_HEADERS]]
+            name[:_VALUE]: beginning(several[0], _VALUE)
+            if len(several) == 1
+            else [beginning(one, _VALUE) for one in several[:_HEADERS]]
             for name, several in list(request.query.items())[:_HEADERS]
         },
         headers={
-            text(name[:_VALUE]): MASK if is_named_like_one(name) else text(value[:_VALUE])
+            text(name[:_VALUE]): MASK if is_named_like_one(name) else text(beginning(value, _VALUE))
             for name, value in list(request.headers.items())[:_HEADERS]
         },
-        body=body[:_BODY].decode("utf-8", "replace") if is_cut else request.body,
+        body=beginning(body[: 2 * _BODY].decode("utf-8", "replace"), _BODY) if is_cut else request.body,
         body_bytes=len(body),
         body_cut=is_cut,
         route=route,

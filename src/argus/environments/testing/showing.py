@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from argus.core.cutting import beginning
+
 MOST = 2000
 """Characters of a value in a failure."""
 
@@ -41,7 +43,7 @@ def brief(value: Any, most: int = 80) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    return f"{clean(text[:most])}… ({len(text)} characters)" if len(text) > most else clean(text)
+    return f"{clean(beginning(text, most))}… ({len(text)} characters)" if len(text) > most else clean(text)
 
 
 def clean(text: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from argus.core.cutting import beginning
 from argus.environments.announcing import Tell
 from argus.environments.e2e.suites import Suite
 from argus.environments.testing.outcome import Outcome
@@ -80,7 +81,9 @@ def _ended(result: CaseResult) -> dict[str, Any]:
         "status": result.status.value,
         "duration": _milliseconds(result.seconds),
         "attempts": result.attempts,
-        "message": cut(str(result.failures[0]), _MESSAGE) if result.failures else result.reason[:_MESSAGE] or None,
+        "message": cut(str(result.failures[0]), _MESSAGE)
+        if result.failures
+        else beginning(result.reason, _MESSAGE) or None,
     }
 
 

@@ -16,6 +16,7 @@ from argus.host.engine.seam import EngineUnavailable
 
 _SYSTEM = {"/var/run/docker.sock", "/run/docker.sock"}
 _NOTE = Path("/run/docker.pid")
+_ENGINE = "dockerd"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,8 @@ class Birth:
     """Another for each engine that is started, also with the number of the one before."""
     at: float
     """By the wall clock."""
+    is_engine: bool = False
+    """Whether it is the engine itself: one that only passes on what is asked may outlive it."""
 
 
 def birth(environ: Mapping[str, str]) -> Birth | None:
@@ -36,7 +39,9 @@ def birth(environ: Mapping[str, str]) -> Birth | None:
         if not pid or pid == 1:
             return None
         who = identity.identify(pid)
-        return Birth(f"{pid}-{who.started}", psutil.Process(pid).create_time()) if who else None
+        process = psutil.Process(pid)
+        is_engine = process.name().startswith(_ENGINE)
+        return Birth(f"{pid}-{who.started}", process.create_time(), is_engine) if who else None
     except (EngineUnavailable, OSError, ValueError, psutil.Error):
         return None
 
@@ -54,4 +59,4 @@ def _listener(path: str) -> int | None:
 
 def _noted() -> int | None:
     pid = int(_NOTE.read_text(encoding="ascii"))
-    return pid if psutil.Process(pid).name().startswith("dockerd") else None
+    return pid if psutil.Process(pid).name().startswith(_ENGINE) else None

@@ -12,6 +12,7 @@ import shutil
 from collections import deque
 from collections.abc import Callable, Mapping
 
+from argus.core.cutting import beginning, ending
 from argus.core.errors import ArgusError, Code
 from argus.host.asking import ask
 from argus.host.children import Children
@@ -125,13 +126,13 @@ class Lines:
     @property
     def output(self) -> str:
         """The end of all that was told."""
-        return "\n".join(self._told)[-_MOST:]
+        return ending("\n".join(self._told), _MOST)
 
     def take(self, piece: bytes) -> None:
         *lines, self._rest = (self._rest + piece).split(b"\n")
         for line in lines:
             self._tell(line)
-        self._rest = self._rest[:_LONGEST]
+        self._rest = self._rest[: 2 * _LONGEST]
 
     def end(self) -> None:
         if self._rest:
@@ -139,7 +140,7 @@ class Lines:
             self._rest = b""
 
     def _tell(self, line: bytes) -> None:
-        text = line[:_LONGEST].decode("utf-8", "replace").rstrip()
+        text = beginning(line[: 2 * _LONGEST].decode("utf-8", "replace").rstrip(), _LONGEST)
         self.last = text or self.last
         self._told.append(text)
         self._heard(text)

@@ -7,13 +7,13 @@ was missed is told again where that is possible, and each beginning is told too:
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
 from argus.core.clock import Clock
-from argus.core.errors import ArgusError
+from argus.core.errors import ArgusError, Code
 from argus.host.engine.resources import Happening
 from argus.host.engine.seam import EngineRefused
 
@@ -57,12 +57,13 @@ class Listener:
         self._away = away
         """Told once of each outage."""
         self._since = since
-        self._known: deque[tuple[float, str, str]] = deque(maxlen=_REMEMBERED)
+        self._known: OrderedDict[tuple[float, str, str], int] = OrderedDict()
+        """What was heard, and on which stream."""
         self.stream = 0
         """How many there were."""
         self.is_on = False
         self.remembers = False
-        """Whether it told something again on this stream: then it is the one of before, and was not started anew."""
+        """Whether it told something again of what was heard before the last outage: then it was not started anew."""
         self.outage: Outage | None = None
         """The last one. `is_on` says whether it is over."""
 
@@ -86,27 +87,31 @@ class Listener:
                     self.is_on = False
                     continue  # it may be only the connection: at once again
                 tries += 1
-                self._is_away(lost, str(error))
+                # Where a breaker refuses, the engine was not asked: that says nothing about it.
+                if not (isinstance(error, ArgusError) and error.code is Code.CIRCUIT_OPEN):
+                    self._is_away(lost, str(error))
 
     def _start(self) -> None:
         self.stream += 1
         self.is_on = True
-        # Who has told nothing yet cannot tell it again. One that was away when we began is not the one of before.
-        self.remembers = not self._known and self.outage is None
         if self._since is None:
             self._since = self._clock.wall() - _SLOW
         self._began()
 
     def _is_away(self, lost: float, why: str) -> None:
         if self.outage is None or self.outage.lost != lost:
-            self.outage = Outage(self.stream, lost, why)
+            self.outage, self.remembers = Outage(self.stream, lost, why), False
             self._away(self.outage)
 
     def _take(self, one: Happening) -> None:
         mark = (one.at, one.id, one.action)
-        if mark in self._known:
-            self.remembers = True
+        stream = self._known.get(mark)
+        if stream is not None:
+            # What was heard since it is back, a new one tells again as well.
+            self.remembers = self.remembers or (self.outage is not None and stream <= self.outage.stream)
             return
-        self._known.append(mark)
-        self._since = max(self._since or 0.0, one.at - _BEFORE)
+        self._known[mark] = self.stream
+        if len(self._known) > _REMEMBERED:
+            self._known.popitem(last=False)
+        self._since = one.at - _BEFORE  # the last, also where the clock was set back: what comes next is told after it
         self._heard(one)

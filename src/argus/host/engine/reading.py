@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, TypeVar
 
+from argus.core.cutting import ending
 from argus.host.engine.resources import Binding, Happening, Info, Made, Network, Usage, Volume
 from argus.host.engine.seam import Container, EngineUnavailable
 
@@ -82,9 +83,16 @@ def _health(state: Any) -> tuple[str | None, str]:
     """Some engines say "none" or nothing where there is no check."""
     health = state.get("Health") or {}
     log = health.get("Log") or []
-    output = str(log[-1].get("Output") or "")[-_OUTPUT:] if log else ""
+    output = _printed(str(log[-1].get("Output") or "")) if log else ""
     status = health.get("Status")
     return (status if status in _HEALTHS else None), output
+
+
+def _printed(output: str) -> str:
+    """By a health check. The engine itself cuts it, and says so by dots: half a word may be half of a secret."""
+    if output.endswith("...") and len(output.encode("utf-8", "replace")) > _OUTPUT:
+        output = output.rsplit(None, 1)[0]
+    return ending(output, _OUTPUT)
 
 
 def _bindings(ports: Any) -> tuple[Binding, ...]:

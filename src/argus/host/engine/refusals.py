@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any
 
+from argus.core.cutting import beginning
 from argus.core.errors import ArgusError, Code
 from argus.host.engine.seam import EngineRefused, EngineUnavailable
 from argus.host.engine.wire import Answer
@@ -40,7 +41,7 @@ def said(answer: Answer) -> str:
         words = json.loads(answer.body)["message"]
     except (ValueError, KeyError, TypeError):
         words = answer.body.decode("utf-8", "replace")
-    return " ".join(str(words).split())[:_LONGEST] or f"status {answer.status}"
+    return beginning(" ".join(str(words).split()), _LONGEST) or f"status {answer.status}"
 
 
 def decoded(answer: Answer) -> Any:
@@ -73,7 +74,9 @@ def full(words: str) -> ArgusError | None:
     said = next((line.strip() for line in words.splitlines() if _FULL in line.lower()), "")
     if not said:
         return None
-    return ArgusError(Code.DISK_SPACE_LOW, f"the Docker engine has no space left: {said[:_LONGEST]}", said=words)
+    return ArgusError(
+        Code.DISK_SPACE_LOW, f"the Docker engine has no space left: {beginning(said, _LONGEST)}", said=words
+    )
 
 
 def taken(words: str) -> ArgusError | None:

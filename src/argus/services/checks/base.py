@@ -9,14 +9,16 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    WithJsonSchema,
+    GetJsonSchemaHandler,
     field_validator,
     model_validator,
 )
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from argus.core.budget import MOST
 from argus.host.seam import Failure, Host, ProbeFailed
-from argus.schema import Name, PositiveDuration, Section, lasting
+from argus.schema import Name, PositiveDuration, Section, ServiceName, lasting
 from argus.services.containers import Label, Names
 from argus.services.model import Seen, Status
 from argus.services.restarters import AnyRestarter, Restarter, derived, understood
@@ -25,13 +27,14 @@ from argus.services.restarters.systemd import Unit
 from argus.services.windows import Window
 
 _CODES = {Failure.TIMEOUT: "HEALTH_CHECK_TIMEOUT", Failure.DNS: "DNS_RESOLUTION_FAILED"}
-_RESTART_SCHEMA = {
-    "anyOf": [
-        {"enum": ["none", "launchd", "systemd", "docker"]},
-        {"type": "null"},
-        *(one.model_json_schema(by_alias=True) for one in get_args(Restarter)),
-    ]
-}
+
+
+class _RestartSchema:
+    """Made when somebody asks for it: it needs every restarter's model built, and a start needs few of them."""
+
+    def __get_pydantic_json_schema__(self, _schema: CoreSchema, _handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        models = (one.model_json_schema(by_alias=True) for one in get_args(Restarter))
+        return {"anyOf": [{"enum": ["none", "launchd", "systemd", "docker"]}, {"type": "null"}, *models]}
 
 
 _SHORTEST = 0.1
@@ -65,7 +68,7 @@ class Service(Section):
 
     model_config = ConfigDict(json_schema_extra=_first_format)
 
-    name: Name = Field(description="How the service is called everywhere; unique.")
+    name: ServiceName = Field(description="How the service is called everywhere; unique.")
     interval: Interval = lasting("60s", "How often it is checked, at least 100ms; intervalMs takes milliseconds.")
     timeout: PositiveDuration = lasting("5s", "How long one check may take, everything included; also timeoutMs.")
     failures_before_action: int | None = Field(
@@ -76,7 +79,7 @@ class Service(Section):
     systemd_user: bool = Field(default=False, strict=True, description="It is a unit of the user's own.")
     containers: Names | None = Field(default=None, description="The containers that it is made of, or that run it.")
     label: Label | None = Field(default=None, description="The same by a label that they carry: key=value, or key.")
-    restart: Annotated[AnyRestarter | None, BeforeValidator(understood), WithJsonSchema(_RESTART_SCHEMA)] = Field(
+    restart: Annotated[AnyRestarter | None, BeforeValidator(understood), _RestartSchema()] = Field(
         default=None,
         description="How it is restarted: launchd, systemd, docker, {command: [program, argument]} or none; "
         "left out, as launchdLabel, systemdUnit, containers or label say.",

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from argus.core.cutting import ending
 from argus.host.seam import Host
 from argus.schema import PositiveDuration, lasting
 from argus.services.checks.base import Service
@@ -26,7 +27,7 @@ class CommandService(Service):
 
     async def probe(self, host: Host) -> Seen:
         ran = await host.ask(list(self.command), timeout=self.timeout)
-        said = " ".join(ran.output.split())[-_SAID:]
+        said = ending(" ".join(ran.output.split()), _SAID)
         if ran.problem.startswith("cannot start"):
             # A check that cannot be run says nothing about the service: nothing may be restarted because of it.
             return Seen(Status.UNKNOWN, None, "Argus could not ask", ran.problem)

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from argus.core.cutting import ending
 from argus.host.processes import NoProcess
 from argus.host.seam import Host, Ran
 from argus.schema import PositiveDuration, lasting
@@ -18,6 +19,10 @@ _WAYS = ("launchdLabel", "systemdUnit", "pidFile", "processName")
 _SHOWN = "ActiveState,SubState,LoadState,MainPID,Result"
 _MISSING = 113
 """How launchctl ends for a label that it does not know."""
+
+
+_SAID = 200
+"""Characters of what a program says that cannot answer."""
 
 
 class ProcessService(Service):
@@ -113,5 +118,5 @@ def _down(cause: str, detail: str) -> Seen:
 
 def _unanswered(program: str, ran: Ran) -> Seen:
     """The program that knows cannot be asked: that says nothing about the service."""
-    said = ran.problem or " ".join(ran.output.split())[-200:] or f"exit status {ran.exit_code}"
+    said = ran.problem or ending(" ".join(ran.output.split()), _SAID) or f"exit status {ran.exit_code}"
     return Seen(Status.UNKNOWN, None, "Argus could not ask", f"{program}: {said}")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from argus.core.cutting import beginning
 from argus.environments.e2e.suites import RUNNERS, Suite
 
 
@@ -118,7 +119,7 @@ def _split(command: str) -> tuple[str, ...]:
     try:
         words = tuple(shlex.split(command))
     except ValueError as error:
-        raise Unfit(f"the command cannot be read: {error}: {command[:200]}") from None
+        raise Unfit(f"the command cannot be read: {error}: {beginning(command, 200)}") from None
     if not words:
         raise Unfit("the command is empty")
     return words

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from dataclasses import dataclass
 
+from argus.core.cutting import ending
 from argus.environments.testing.results import CaseResult, Failure, Verdict
 from argus.environments.testing.runners import reports
 from argus.environments.testing.runners.reports import NotUnderstood
@@ -87,4 +88,4 @@ def how(code: int | None) -> str:
 
 
 def end(text: str) -> str:
-    return clean(text[-_END:].strip("\n"))
+    return clean(ending(text, _END).strip("\n"))

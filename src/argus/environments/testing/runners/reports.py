@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
+from argus.core.cutting import ending
 from argus.environments.testing.results import CaseResult, Failure, Verdict
 from argus.environments.testing.showing import clean, cut
 
@@ -122,7 +123,7 @@ class _Reader:
         else:
             status, reason = Verdict.PASSED, ""
         self._with_output += status is Verdict.FAILED
-        output = clean("\n".join(case.said)[-_OUTPUT:]) if self._with_output <= _WITH_OUTPUT else ""
+        output = clean(ending("\n".join(case.said), _OUTPUT)) if self._with_output <= _WITH_OUTPUT else ""
         return CaseResult(
             case.name, status, case.seconds, failures=tuple(case.failures), reason=reason, output=output, line=case.line
         )

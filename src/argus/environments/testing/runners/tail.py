@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from argus.core.cutting import beginning
+
 _KEPT = 16 * 1024
 _LINE = 300
 _AT_ONCE = 20
@@ -28,7 +30,7 @@ class Tail:
             self._show(self._line)
 
     def _show(self, line: bytes) -> None:
-        text = line[: 4 * _LINE].decode("utf-8", "replace").rstrip()[:_LINE]
+        text = beginning(line[: 8 * _LINE].decode("utf-8", "replace").rstrip(), _LINE)
         if text:
             self._said(text)
 

@@ -1,0 +1,38 @@
+"""Text that is too long is cut so that no half of a secret stays."""
+
+import pytest
+
+from argus.core.cutting import beginning, ending
+
+SECRET = "HuntEr2SecretPw99xyz"
+URL = f"postgres://app:{SECRET}@db.internal/shop"
+
+
+def test_no_part_of_a_secret_stays_wherever_it_is_cut():
+    text = f"cannot connect to the database: {URL} refused it, password={SECRET} too"
+    for limit in range(1, len(text)):
+        for kept in (beginning(text, limit), ending(text, limit)):
+            assert len(kept) <= limit
+            assert not any(SECRET[at : at + 4] in kept for at in range(len(SECRET) - 3)), kept
+
+
+@pytest.mark.parametrize("limit", [10, 35, 36, 40, 60])
+def test_half_a_word_goes_because_it_may_be_half_of_a_secret_that_has_no_shape(limit: int):
+    text = f"the program said this: {SECRET} and more words after it"
+    for kept in (beginning(text, limit), ending(text, limit)):
+        assert len(kept) <= limit
+        assert SECRET in kept or not any(SECRET[at : at + 4] in kept for at in range(len(SECRET) - 3))
+
+
+def test_what_is_short_enough_stays_as_it_is():
+    assert beginning(URL, len(URL)) == URL == ending(URL, len(URL))  # whoever shows it redacts it
+
+
+def test_one_long_word_is_cut_all_the_same():
+    assert beginning("x" * 500, 200) == "x" * 200 == ending("x" * 500, 200)
+    assert beginning("a " + "x" * 500, 200) == "a " + "x" * 198
+
+
+def test_lines_stay_lines():
+    assert beginning("one\ntwo\nthree", 9) == "one\ntwo"
+    assert ending("one\ntwo\nthree", 11) == "two\nthree"
