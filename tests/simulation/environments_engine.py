@@ -75,7 +75,7 @@ class Machine(FakeEngine):
                 at += 1
                 if carries(dict(one.labels), labels):
                     if self.late:
-                        await asyncio.sleep(self.late)
+                        await asyncio.sleep(min(self.late, max(0.0, one.at + self.late - self.now())))
                     self.tells_again = self.tells_again or bool(one.at)
                     for _ in range(2 if self.is_twice else 1):
                         yield one
@@ -102,7 +102,10 @@ class Machine(FakeEngine):
         starts, number = one.starts, self.number
         self._tells(one, "kill", {"signal": "15"})
         if one.image.ignores_term:
-            await asyncio.sleep(GRACE)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(GRACE):
+                    while one.state == "running":  # noqa: ASYNC110 - virtual time costs nothing
+                        await asyncio.sleep(0.05)
             if one.starts != starts or self.number != number or not self.is_there:
                 return False
         if one.state == "running":

@@ -34,7 +34,7 @@ class Truth:
     up_since: float | None = None
     """The same as the engine sees it: what it answers over HTTP counts only where it was asked often enough."""
     lasted: float = 0.0
-    """Seconds of that before it last failed."""
+    """The most seconds of that since it was last restarted: who could not look in between learns of both at once."""
     failed: float = 0.0
     meant: str = ""
     """What somebody meant to be so, or what ended by itself as it should: it is not to be started."""
@@ -93,8 +93,9 @@ class Rules:
             truth.is_doubtful = self._world.is_booting or self._world.is_cut_off
             self._failed(truth)
             if truth.up_since is not None:
-                truth.lasted, truth.up_since = self._world.clock.monotonic() - truth.up_since, None
-                truth.carried_out = [] if truth.lasted >= HEALTHY else truth.carried_out
+                lasted, truth.up_since = self._world.clock.monotonic() - truth.up_since, None
+                truth.lasted = max(truth.lasted, lasted)
+                truth.carried_out = [] if lasted >= HEALTHY else truth.carried_out
         elif action == "health_status: healthy":
             if truth.well_since is None:
                 self._well(truth)
@@ -195,6 +196,7 @@ class Rules:
         if truth.carried_out and attempt <= truth.carried_out[-1]:
             self.broken(f"{one.name} was restarted as attempt {attempt} after {truth.carried_out}")
         truth.carried_out.append(attempt)
+        truth.lasted = 0.0
         self._waited(one.name, self._planned.get(where[:2]))
 
     def _waited(self, name: str, planned: Planned | None) -> None:
@@ -294,9 +296,7 @@ class Rules:
             self.broken(f"{name} has {now} attempts on record after {was}")
         lasted = truth.lasted
         if truth.up_since is not None:
-            again = self._world.clock.monotonic() - truth.up_since
-            # Somebody started it again while its end was being looked at: what lasted is what was before that end.
-            lasted = max(lasted, again) if again < MOMENT else again
+            lasted = max(lasted, self._world.clock.monotonic() - truth.up_since)
         # An illness is known a few questions after it begins; and of one that nobody could look at, later still.
         seen = self._world.clock.monotonic() - truth.failed if self._world.calm < 120.0 else 60.0
         if lasted + seen < HEALTHY:

@@ -386,3 +386,28 @@ def test_nothing_falls_with_an_engine_that_is_known_to_be_the_same(is_engine: bo
         assert back["fallen"] == ([] if is_engine else ["db"])
 
     guarded(test)
+
+
+def test_a_restart_that_was_ordered_counts_though_argus_was_killed_before_it_was_carried_out() -> None:
+    async def test(rig: Rig) -> None:
+        await rig.guard(ill(retries=2), restart_delay=1.0)
+        restart, is_ordered = rig.engine.restart, asyncio.Event()
+
+        async def in_its_time(id: str) -> None:
+            is_ordered.set()
+            await asyncio.sleep(10.0)  # it does not listen to SIGTERM
+            await restart(id)
+
+        rig.engine.restart = lambda id: asyncio.shield(rig.loop.create_task(in_its_time(id)))  # type: ignore[method-assign]
+        rig.answers = lambda: 500
+        await is_ordered.wait()
+        await rig.kill()
+        rig.answers = lambda: 200
+        await rig.start()
+        await asyncio.sleep(60.0)
+        assert (rig.one().starts, rig.seen().state, rig.seen().restarts) == (2, State.WELL, 1)
+        (document,) = await rig.store.documents(DOMAIN)
+        (charge,) = document.data["charges"]
+        assert (charge["spent"], [one["outcome"] for one in charge["attempts"]]) == (1, ["interrupted"])
+
+    guarded(test)

@@ -98,7 +98,8 @@ class Attempt:
     diagnostics: Diagnostics
     outcome: str = ""
     """recovered; crashed, it ended again; not_ready, it did not answer; refused, the engine could not start it;
-    not_needed, it was well before anything was done; stopped or removed, by somebody; empty while it is under way."""
+    not_needed, it was well before anything was done; interrupted, it was ordered, and nobody knows what became of that;
+    stopped or removed, by somebody; empty while it is under way."""
     seconds: float = 0.0
     """From the failure to the outcome, the delay included."""
     problem: str = ""

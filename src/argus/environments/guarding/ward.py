@@ -404,6 +404,10 @@ class Ward:
             await self._verify()
             return True
         attempt = self.charge.under_way
+        if attempt is not None and made.state == "running":
+            # An engine ends a container in its time: the order may still be carried out, and counts.
+            await self._settle("interrupted")
+            return False
         await self._withdraw()
         if attempt is None:
             await self._raise_again(made, _key(made))
