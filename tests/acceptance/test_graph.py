@@ -100,6 +100,7 @@ def world(argus: Argus, web: WebServer, hook: Hook, tmp_path: Path, monkeypatch:
         argus.env["TMUX_TMPDIR"] = sockets
         made = World(argus, web, hook, tmp_path)
         yield made
+        argus.end()  # first: as long as it looks for its sessions, its tmux makes the folder of sockets anew
         made.tmux.end()
         made.tmux.socket = "default"
         made.tmux.end()
