@@ -13,7 +13,7 @@ from argus.environments.guarding.post import DOMAIN, RESTART
 from argus.environments.keeper import Environments
 from argus.environments.labels import is_orphan, of_project
 from argus.host.engine.resources import Happening
-from argus.host.engine.seam import EngineUnavailable
+from argus.host.engine.seam import EngineRefused, EngineUnavailable
 from argus.store.records import CloseAct, Document, OpenAct, Undecided
 
 if TYPE_CHECKING:
@@ -154,13 +154,21 @@ class LifeEngine:
             else:
                 await self._world.rules.doing(name, what[0])
                 # On its way: it is carried out also if this Argus is killed now, or does not wait for it any more.
-                answer = await asyncio.shield(self._world.spawn(ask(*what, **more)))
+                answer = await asyncio.shield(self._world.spawn(self._ordered(name, ask, what, more)))
             await self._life.breathe()
             if self._world.replies_are_lost and self._world.chance.random() < 0.5:
                 raise EngineUnavailable("simulated: the connection was lost")
             return answer
 
         return asked
+
+    async def _ordered(self, name: str, order: Any, what: tuple[Any, ...], more: dict[str, Any]) -> Any:
+        try:
+            return await order(*what, **more)
+        except (ArgusError, EngineRefused) as error:
+            if not isinstance(error, ArgusError) or error.code is Code.PORT_CONFLICT:
+                self._world.rules.refused(name, what[0])
+            raise
 
     async def _enter(self) -> None:
         await self._life.breathe()

@@ -48,6 +48,8 @@ class Truth:
     """How often its engine had been away when it was last started."""
     carried_out: list[int] = field(default_factory=list)
     """The numbers of the restarts that count together."""
+    refused_to: object = None
+    """Which Argus the engine refused the last of them to: another one does not know that it did."""
 
 
 @dataclass(frozen=True)
@@ -151,6 +153,11 @@ class Rules:
                 self.broken(f"two calls went through the half-open {circuit.name}")
             self._probes.add(probe)
 
+    def refused(self, what: str, subject: Any) -> None:
+        """By the engine."""
+        if what in ("start", "restart"):
+            self.truths[subject].refused_to = self._world.life
+
     async def doing(self, what: str, subject: Any) -> None:
         if what.startswith("make"):
             return
@@ -193,9 +200,12 @@ class Rules:
             return
         if not plan.blueprint.restart or attempt > plan.blueprint.restarts:
             self.broken(f"{one.name} was restarted a {attempt}. time, and {plan.blueprint.restarts} are the most")
+        if truth.refused_to not in (None, self._world.life) and truth.carried_out:
+            truth.carried_out.pop()  # nothing came of it, and that is all that can be seen
         if truth.carried_out and attempt <= truth.carried_out[-1]:
             self.broken(f"{one.name} was restarted as attempt {attempt} after {truth.carried_out}")
         truth.carried_out.append(attempt)
+        truth.refused_to = None
         truth.lasted = 0.0
         self._waited(one.name, self._planned.get(where[:2]))
 

@@ -12,7 +12,7 @@ from argus.core.errors import ArgusError, Code
 from argus.environments.blueprint import HealthWish, Part, PortWish
 from argus.environments.book import CLEAN, Book
 from argus.environments.guarding.model import State
-from argus.environments.guarding.post import DOMAIN
+from argus.environments.guarding.post import DOMAIN, RESTART
 from argus.host.engine.birth import Birth
 from argus.host.engine.resources import Happening, HealthCheck
 from argus.host.engine.seam import EngineUnavailable
@@ -409,5 +409,27 @@ def test_a_restart_that_was_ordered_counts_though_argus_was_killed_before_it_was
         (document,) = await rig.store.documents(DOMAIN)
         (charge,) = document.data["charges"]
         assert (charge["spent"], [one["outcome"] for one in charge["attempts"]]) == (1, ["interrupted"])
+
+    guarded(test)
+
+
+def test_what_an_earlier_argus_is_mending_did_not_fall_with_a_boot_that_the_clock_moved_behind_it() -> None:
+    async def test(rig: Rig) -> None:
+        await rig.guard(db(), restart_delay=60.0)
+        await rig.kill()
+        rig.clock.boot_id = "boot-2"
+        await asyncio.sleep(1000.0)
+        await rig.start()
+        await asyncio.sleep(1.0)
+        rig.one().end(7)
+        await asyncio.sleep(5.0)
+        rig.clock.step(7200)
+        await rig.kill()
+        rig.engine.told.clear()  # nobody tells the next one how it ended
+        await rig.start()
+        await asyncio.sleep(5.0)
+        (attempt,) = rig.guardian.restarts("run1")
+        assert (attempt.code, attempt.attempt) == ("CONTAINER_CRASH", 1)
+        assert [act.intent["attempt"] for act in await rig.store.acts(kind=RESTART)] == [1]
 
     guarded(test)

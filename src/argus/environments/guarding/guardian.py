@@ -211,6 +211,8 @@ class Guardian:
             return (replace(made, health_output=tools.clean(made.health_output)) if made else None), words
 
         def fell(ward: Ward, made: Made) -> bool:
+            if ward.is_being_mended(made):
+                return False  # whoever judged that saw more of it; and by now the clock may have been set
             is_unseen = ward.ran is None or ward.ran < post.met
             if post.renewed is not None and is_unseen and (made.finished or 0.0) <= post.renewed + _CLEARING:
                 return True  # while nobody looked; `docker stop` of a person was then not seen either

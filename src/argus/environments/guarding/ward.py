@@ -224,6 +224,10 @@ class Ward:
         """Whether it was judged, as it is now, and nothing more will be done about it."""
         return self.charge.state in _SETTLED and self.charge.key == _key(made)
 
+    def is_being_mended(self, made: Made) -> bool:
+        """Whether an attempt is under way at this very failure."""
+        return self.charge.under_way is not None and self.charge.key == _key(made)
+
     # Nothing to do.
 
     async def _well(self) -> None:
