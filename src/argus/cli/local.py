@@ -79,7 +79,9 @@ def _announce(said: dict[str, Any], as_json: bool) -> None:
     services = said["services"]
     if said["discovered"]:
         click.echo("No argus.yaml was found: Argus looked around, watches what listens here, and touches nothing.")
-    click.echo(f"Watching {len(services)} service{'' if len(services) == 1 else 's'}, autonomy {said['autonomy']}:")
+    many = f"{len(services)} service{'' if len(services) == 1 else 's'}"
+    begin = "; argus init writes an argus.yaml to begin with" if said["discovered"] else ""
+    click.echo(f"Watching {many}, autonomy {said['autonomy']}{':' if services else begin}")
     for one in services[:40]:
         click.echo(f"  {clean(one['name'])} ({clean(one['place'])})")
     if len(services) > 40:

@@ -15,8 +15,8 @@ class Stuck(Exception):
 
 
 class Turn:
-    """What asyncio calls a handle, and as much of one as anybody asks for: half of a simulation's time went into making,
-    comparing and running those."""
+    """What asyncio calls a handle, and as much of one as anybody asks for: a simulation makes, compares and runs a
+    million of them."""
 
     __slots__ = ("_args", "_callback", "_cancelled", "_context", "_loop", "_when")
 
@@ -48,7 +48,7 @@ class Turn:
             self._context.run(self._callback, *self._args)
         except (SystemExit, KeyboardInterrupt):
             raise
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - as a handle of asyncio's: the loop goes on, and it is told
             said = {"message": f"Exception in callback {self._callback}", "exception": error, "handle": self}
             self._loop.call_exception_handler(said)
 
