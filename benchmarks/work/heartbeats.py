@@ -5,7 +5,8 @@ answer, how many were lost, and whether afterwards every agent's last word is kn
 reads the same JSON and keeps nothing, and beside one that keeps a row for every ping, as healthchecks does. Argus
 checks the token, the model and who speaks, keeps what was said, and has it on disk within a second.
 
-Last, what a beat costs among 1,000 agents beside one among 100, in daemons of their own, as many beats a second.
+Last, what a beat costs among 1,000 agents beside one among 100, in daemons of their own, as many beats a second; and
+what it costs the bare route, by as many connections: ten times as many, of which each is read for itself.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import contextlib
 import os
 import resource
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from tests.acceptance.harness import Argus
@@ -65,7 +66,7 @@ def measure(plan: Plan) -> Iterable[Row]:
         servers["argus"] = _server(argus, agents)
         yield from _saturated(plan, servers)
         yield from _paced(plan, servers, argus, agents)
-        yield _growth(plan, _server(small, agents[::_FEWER]), servers["argus"])
+        yield _growth(plan, _server(small, agents[::_FEWER]), servers["argus"], servers[_BARE])
         argus.down()
         small.down()
 
@@ -158,7 +159,7 @@ def _paced(plan: Plan, servers: dict[str, _Server], argus: Argus, agents: list[s
     )
 
 
-def _growth(plan: Plan, few: _Server, many: _Server) -> Row:
+def _growth(plan: Plan, few: _Server, many: _Server, bare: _Server) -> Row:
     rate, seconds = plan.size(2000, 100), float(plan.size(10, 1))
 
     def turn(server: _Server) -> Callable[[], float]:
@@ -167,13 +168,16 @@ def _growth(plan: Plan, few: _Server, many: _Server) -> Row:
 
         return lambda: _cost(*server.beaten(go))
 
-    found = interleave({"few": turn(few), "many": turn(many)}, plan.rounds)
+    fewer = replace(bare, wires=bare.wires[::_FEWER])
+    servers = {"few": few, "many": many, f"{_BARE}, {len(few.wires):,}": fewer, f"{_BARE}, {len(many.wires):,}": bare}
+    found = interleave({name: turn(server) for name, server in servers.items()}, plan.rounds)
     floor = f"{len(few.wires):,} agents"
     return Row(
         f"a heartbeat of {rate:,}/s, among {len(many.wires):,} agents",
         "CPU ms",
         found["many"],
         floor=(floor, found["few"]),
+        peers={name: series for name, series in found.items() if name.startswith(_BARE)},
         goal=Goal(_MORE, of=floor),
     )
 
