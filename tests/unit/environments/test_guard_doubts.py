@@ -433,3 +433,21 @@ def test_what_an_earlier_argus_is_mending_did_not_fall_with_a_boot_that_the_cloc
         assert [act.intent["attempt"] for act in await rig.store.acts(kind=RESTART)] == [1]
 
     guarded(test)
+
+
+def test_what_somebody_started_on_a_new_engine_did_not_fall_with_the_old_one() -> None:
+    async def test(rig: Rig) -> None:
+        await rig.guard(db(), restarts=0)
+        rig.one().end(7)
+        await asyncio.sleep(1.0)
+        rig.engine.away = "restarted"
+        await asyncio.sleep(3.0)
+        rig.birth = Birth("2-2", rig.engine.now())
+        rig.engine.away = ""
+        await asyncio.sleep(5.0)
+        # An engine that tells late: started by hand, and ended again, before it told of either.
+        rig.one().started, rig.one().finished = rig.engine.now(), rig.engine.now() + 1
+        await asyncio.sleep(40.0)
+        assert (rig.one().starts, rig.seen().state) == (1, State.EXHAUSTED)
+
+    guarded(test)

@@ -213,11 +213,13 @@ class Guardian:
         def fell(ward: Ward, made: Made) -> bool:
             if ward.is_being_mended(made):
                 return False  # whoever judged that saw more of it; and by now the clock may have been set
+            started, finished = made.started or 0.0, made.finished or 0.0
             is_unseen = ward.ran is None or ward.ran < post.met
-            if post.renewed is not None and is_unseen and (made.finished or 0.0) <= post.renewed + _CLEARING:
+            # Not what was started since, also where an engine that tells late has not told of that.
+            if post.renewed is not None and is_unseen and started <= post.renewed >= finished - _CLEARING:
                 return True  # while nobody looked; `docker stop` of a person was then not seen either
             booted = tools.clock.wall() - tools.clock.boot()
-            is_over = ward.signs.died is None and ward.ran is None and (made.finished or 0.0) <= booted + _BOOTING
+            is_over = ward.signs.died is None and ward.ran is None and finished <= booted + _BOOTING
             return (rebooted and is_over) or (not post.is_same and sentry.fell(ward, made))
 
         post = Post(
