@@ -19,8 +19,12 @@ if TYPE_CHECKING:
 
 HEALTHY = 600.0
 CAP = 60.0
+UNKNOWN = 20.0
+"""Seconds for which an illness may go on before it was asked for often enough to count."""
 MOMENT = 0.3
 """Seconds in which two orders to an engine cross each other."""
+BY_ITSELF = (0, 130, 137, 143)
+"""Exit statuses of what ended as it should, or was asked to."""
 _ONCE = ("restart_exhausted", "container_failed", "container_left_alone")
 """Said once of one failure."""
 
@@ -107,17 +111,17 @@ class Rules:
         """As it answers whoever asks over HTTP."""
         truth = self.truths[one.id]
         if is_so:
-            self._failed(truth)
+            self._failed(truth, UNKNOWN)
         elif one.state == "running":
             self._well(truth)
 
     def _well(self, truth: Truth) -> None:
         truth.well_since = self._world.clock.monotonic()
 
-    def _failed(self, truth: Truth) -> None:
+    def _failed(self, truth: Truth, unknown: float = 0.0) -> None:
         if truth.well_since is not None:
             truth.failed = self._world.clock.monotonic()
-            if truth.failed - truth.well_since >= HEALTHY:
+            if truth.failed + unknown - truth.well_since >= HEALTHY:
                 truth.carried_out.clear()
             truth.well_since = None
 
@@ -133,12 +137,22 @@ class Rules:
             truth.carried_out.clear()
             if is_the_same and self._world.loop.time() - truth.at > MOMENT:
                 continue
-            where = self.guarded.get(id)
-            charge = self.charges.get(where[:2]) if where else None
             one = self._world.engine._find(id)
-            is_left = charge is not None and one is not None and charge["key"] == f"{id[:12]}:{one.finished}"
-            if truth.meant and not is_left:
+            if truth.meant and not (one is not None and self._is_known(id, one)):
                 truth.meant = ""
+
+    def forgotten(self) -> None:
+        """By the engine: who stopped what nobody has looked at since. Where the exit status does not say it either, it
+        looks like a crash."""
+        for id, truth in self.truths.items():
+            one = self._world.engine._find(id)
+            if one is not None and one.exit_code not in BY_ITSELF and not self._is_known(id, one):
+                truth.meant = ""
+
+    def _is_known(self, id: str, one: FakeContainer) -> bool:
+        where = self.guarded.get(id)
+        charge = self.charges.get(where[:2]) if where else None
+        return charge is not None and charge["key"] == f"{id[:12]}:{one.finished}"
 
     # What Argus does to the engine.
 

@@ -5,6 +5,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from tests.simulation.environments_life import Plant
+from tests.simulation.environments_rules import BY_ITSELF
 from tests.simulation.environments_world import Plan, World, watched
 from tests.simulation.world import Broken
 
@@ -430,7 +431,7 @@ class Troubles:
             case State.LEFT if one is None or (one.state != "running" and seen.why):
                 truth = world.rules.truths[charge["id"]]
                 is_asked = truth.asked is not None  # and did not listen, or was held up: who can know?
-                if one is None or truth.meant or is_asked or one.exit_code in (0, 130, 137, 143):
+                if one is None or truth.meant or is_asked or one.exit_code in BY_ITSELF:
                     return
             case State.EXHAUSTED | State.FAILED if not is_well:
                 type = "restart_exhausted" if seen.state is State.EXHAUSTED else "container_failed"

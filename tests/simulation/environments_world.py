@@ -331,6 +331,7 @@ class World:
     def forget(self) -> None:
         """The engine does not know any more what happened. Who lost it before cannot see that it is still the same."""
         self.engine.forget()
+        self.rules.forgotten()
         if self.is_cut_off:
             self.rules.outage()
 

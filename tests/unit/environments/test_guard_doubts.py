@@ -451,3 +451,28 @@ def test_what_somebody_started_on_a_new_engine_did_not_fall_with_the_old_one() -
         assert (rig.one().starts, rig.seen().state) == (1, State.EXHAUSTED)
 
     guarded(test)
+
+
+def test_an_intent_that_is_on_its_way_to_the_record_when_its_run_is_over_gets_its_outcome() -> None:
+    async def test(rig: Rig) -> None:
+        await rig.guard(db(), restart_delay=0.0)
+        commit = rig.store.commit
+
+        async def goes_on(*writes: Any) -> Any:
+            """As a store does: what was handed to it is written, whether anybody still waits for it or not."""
+
+            async def later() -> Any:
+                await asyncio.sleep(0.5)
+                return await commit(*writes)
+
+            return await asyncio.shield(asyncio.ensure_future(later()))
+
+        rig.store.commit = goes_on  # type: ignore[method-assign]
+        rig.one().end(7)
+        await asyncio.sleep(0.2)
+        rig.book._runs.clear()
+        await rig.guardian.sync()
+        await asyncio.sleep(5.0)
+        assert [act.outcome for act in await rig.store.acts(kind=RESTART)] == ["abandoned"]
+
+    guarded(test)

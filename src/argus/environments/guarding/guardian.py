@@ -291,8 +291,9 @@ class Guardian:
             if error.code is not Code.STORE_UNAVAILABLE:
                 raise
             # What is known of them here: that it is not guarded any more is noted all the same.
-            return [ward.charge.act for ward in post.wards.values() if ward.charge.act]
-        mine = [act.id for act in acts if act.kind == RESTART and act.intent.get("run") == post.order.run]
+            mine = [ward.charge.act for ward in post.wards.values() if ward.charge.act]
+        else:
+            mine = [act.id for act in acts if act.kind == RESTART and act.intent.get("run") == post.order.run]
         return [act for act in mine if act not in post.closed.values()]
 
     async def _end(self, name: str) -> None:

@@ -15,6 +15,7 @@ from argus.core.events import Draft
 from argus.core.trouble import Trouble
 from argus.environments.announcing import Tell
 from argus.environments.blueprint import HealthWish, Part, PortWish
+from argus.environments.endings import to_its_end
 from argus.environments.guarding import asking, incidents
 from argus.environments.guarding.diagnosing import Diagnoser
 from argus.environments.guarding.model import Charge, Settings, read
@@ -200,7 +201,9 @@ class Post:
                 async with self._turn:
                     await self.intents.settle()
                     if not done:
-                        await self.intents.commit(*writes, *self.incident(charge), self.document(charge), then=then)
+                        several = (*writes, *self.incident(charge), self.document(charge))
+                        # Whoever ends this post looks at the record: it must not change any more after that.
+                        await to_its_end(self.intents.commit(*several, then=then))
             except ArgusError as error:
                 if error.code is not Code.STORE_UNAVAILABLE:
                     raise
@@ -217,7 +220,7 @@ class Post:
             for write in writes:
                 if isinstance(write, CloseAct):
                     self.closed[charge.service] = write.id
-            await self.tools.notes.note(*writes, *self.incident(charge), self.document(charge))
+            await to_its_end(self.tools.notes.note(*writes, *self.incident(charge), self.document(charge)))
             self.wards[charge.service].charge = charge
 
     # What wards ask.
