@@ -476,3 +476,19 @@ def test_an_intent_that_is_on_its_way_to_the_record_when_its_run_is_over_gets_it
         assert [act.outcome for act in await rig.store.acts(kind=RESTART)] == ["abandoned"]
 
     guarded(test)
+
+
+def test_an_illness_that_was_over_before_anybody_looked_ends_the_ten_minutes_all_the_same() -> None:
+    async def test(rig: Rig) -> None:
+        await rig.guard(db(), health=HealthCheck(("true",)), restart_delay=0.0)
+        await asyncio.sleep(1.0)
+        rig.one().end(7)
+        await asyncio.sleep(300.0)
+        rig.one().become("unhealthy")
+        rig.one().become("healthy")
+        await asyncio.sleep(310.0)
+        rig.one().end(7)
+        await asyncio.sleep(5.0)
+        assert [one["attempt"] for one in await rig.told("restart_attempt")] == [1, 2]
+
+    guarded(test)

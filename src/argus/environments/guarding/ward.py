@@ -100,8 +100,9 @@ class Ward:
         if told.action == "start":
             self._refusal = None
             self._lives_anew()
+        if told.action in ("die", "health_status: unhealthy"):
+            self.is_well.clear()  # also where it is well again before it is looked at
         if told.action == "die":
-            self.is_well.clear()  # also where somebody starts it again before it is looked at
             self._foresee(told)
         if told.action in _WAKING or told.action.startswith("health_status"):
             self._news.set()
