@@ -446,6 +446,8 @@ def main() -> int:
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGHUP, stop)
+    # A shell's background job ignores it, and so would every program that a test interrupts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     scratch = Path(tempfile.mkdtemp(prefix="argus-"))
     outcomes = []
     try:
