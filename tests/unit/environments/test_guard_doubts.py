@@ -492,3 +492,17 @@ def test_an_illness_that_was_over_before_anybody_looked_ends_the_ten_minutes_all
         assert [one["attempt"] for one in await rig.told("restart_attempt")] == [1, 2]
 
     guarded(test)
+
+
+def test_one_that_heals_over_http_while_its_restart_is_waited_for_needs_none() -> None:
+    async def test(rig: Rig) -> None:
+        health = HealthWish("/health", 80, 5.0, timeout=2.0, retries=2)
+        await rig.guard(db(ports=(PortWish(80, 9000),), health=health), restart_delay=60.0)
+        rig.answers = lambda: 500
+        await asyncio.sleep(20.0)
+        assert rig.seen().state is State.WAITING
+        rig.answers = lambda: 200
+        await asyncio.sleep(120.0)
+        assert (rig.one().starts, rig.seen().state, rig.seen().restarts) == (1, State.WELL, 0)
+
+    guarded(test)

@@ -50,7 +50,8 @@ async def poll(ward: Ward, waiter: Waiter, is_sound: Callable[[], bool]) -> None
     while True:
         await asyncio.sleep(health.interval)
         made = ward.made
-        watched = ward.charge.state.is_well or ward.charge.state.is_given_up
+        # Also while its restart is waited for: one that heals by itself meanwhile needs none.
+        watched = ward.charge.state.is_well or ward.charge.state.is_given_up or bool(ward.ailing)
         if not watched or made is None or made.state != "running":
             failures = 0
             continue
