@@ -95,7 +95,7 @@ async def _live(
         log_path=ground.log_path,
         witness=lambda: ground.own_address,
         show=partial(live.show, "services"),
-        in_use=lambda name: parts_of_graph.in_use(name),
+        in_use=lambda name, agent: parts_of_graph.in_use(name, agent),
     )
     parts_of_graph = graph_room.Parts(
         clock, lambda: autonomy.level, lambda: reloader.in_force.environments, ground.redactor.text

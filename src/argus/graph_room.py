@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from argus.agents.model import Agent, State
 from argus.core.autonomy import Level
 from argus.core.clock import Clock
 from argus.core.depending import Kind, Thing
+from argus.core.units import spoken
 from argus.environments.guarding.guardian import Seen as Guarded
 from argus.environments.guarding.model import State as Guard
 from argus.environments.keeper import Environments
@@ -22,11 +24,12 @@ from argus.graph.keeper import Graph
 from argus.graph.model import Dependant, Role, Standing
 from argus.graph.tools import Tools
 from argus.host.machine import MachineHost
-from argus.services.model import Gate
+from argus.services.model import Gate, Use
 from argus.services.watch import Watch
 from argus.sessions.hands import TypistHands
 from argus.sessions.keeper import Sessions
 from argus.sessions.session import Place
+from argus.sessions.turns import Turn
 from argus.store.interface import Store
 from argus.store.notes import Notes
 from argus.store.records import Write
@@ -78,9 +81,18 @@ class Parts:
         # Until its next reading the gate stands as it was; what explained it may be back, or gone from the file.
         is_held = outage.gate is not Gate.DEPENDENCY or any(self._is_down(other) for other in service.depends_on)
         held = f"does not restart it: {outage.gate}" if outage.gate and is_held else _DOING
+        if outage.gate is Gate.IN_USE:
+            held = self._waits(name)
         doing = "is restarting it" if health.repair else held
         why = health.last.seen.detail if health.last else outage.cause
         return Standing(True, outage.opened, self.clean(why), doing, outage.incident, below, unsettled)
+
+    def _waits(self, name: str) -> str:
+        waiting = self.watch.waiting(name) if self.watch else None
+        if waiting is None:
+            return _DOING
+        left = spoken(math.ceil(max(0.0, waiting.until - self.clock.monotonic())))
+        return f"restarts it as soon as {waiting.use.who} is done with it, in at most {left}"
 
     def _is_down(self, name: str) -> bool:
         health = self.watch.healths.get(name) if self.watch else None
@@ -147,29 +159,52 @@ class Parts:
 
     # Who is in the middle of something.
 
-    def in_use(self, service: str) -> str:
-        """Who works with it at this moment, in words; empty: nobody that we know of."""
-        thing = Thing(Kind.SERVICE, service)
-        return next(self._users(thing), "")
-
-    def _users(self, thing: Thing) -> Iterator[str]:
+    def in_use(self, service: str, agent: str) -> Iterator[Use]:
+        """Who works with it at this moment, as far as we know; but for that agent, which asks."""
+        wanted = Thing(Kind.SERVICE, service)
         for who in self.dependants():
-            if policy.reaches(who.depends_on, thing, self.look) and self._is_in_a_turn(who):
-                yield f"{who.role.value} {who.name} is in a turn"
+            if policy.reaches(who.depends_on, wanted, self.look) and not (agent and self._is(who, agent)):
+                turn = self._turn(who)
+                if turn is not None and self._uses(who.depends_on, wanted, turn.age):
+                    yield Use(f"{who.role.value} {who.name}", "is in a turn")
         for run in self._runs():
             below = self._environment(run.project)
-            cases = self.environments.turnstile(run.id).inside if self.environments else ()
-            if cases and below is not None and policy.reaches(below.depends_on, thing, self.look):
-                yield f"test case {cases[0]!r} of environment {run.project} is running"
+            if below is None or self.environments is None:
+                continue
+            for case in self.environments.turnstile(run.id).inside:
+                if not (agent and case.agent == agent) and self._uses(below.depends_on, wanted, case.age):
+                    yield Use(f"test case {case.name!r} of environment {run.project}", "is running")
 
-    def _is_in_a_turn(self, who: Dependant) -> bool:
-        if self.sessions is None or self.crew is None:
+    def _uses(self, needs: tuple[Thing, ...], wanted: Thing, age: float | None) -> bool:
+        """Whether work that has lasted for so long can be using it: what had failed when it began, it does not use, nor
+        what it would reach through that. Else our own word that something is down would hold its repair up."""
+        return policy.reaches(needs, wanted, self.look, lambda one: age is not None and self._failed_before(one, age))
+
+    def _failed_before(self, one: Thing, age: float) -> bool:
+        if one.kind is Kind.ENVIRONMENT:
+            since = self._ill_since.get(one.name)
+            return since is not None and self.clock.wall() - since >= age
+        health = self.watch.healths.get(one.name) if self.watch else None
+        if health is None:
             return False
+        failing = self.clock.monotonic() - health.failing_since if health.failing_since is not None else -1.0
+        return max(failing, self.clock.wall() - health.outage.opened if health.outage else -1.0) >= age
+
+    def _is(self, who: Dependant, agent: str) -> bool:
+        if who.role is Role.AGENT or self.sessions is None or self.crew is None:
+            return who.name == agent
+        session = self.sessions.find(who.name)
+        conversations = {one.session for one in self.crew.agents if one.id == agent and one.session}
+        return session.session.place.session == agent or session.standing.session in conversations
+
+    def _turn(self, who: Dependant) -> Turn | None:
+        if self.sessions is None or self.crew is None:
+            return None
         if who.role is Role.SESSION:
-            return self.sessions.find(who.name).is_at_work
+            return self.sessions.turn(who.name)
         agent = self.crew.find(who.name)
         kind = self.crew.settings.configs[agent.config].kind
-        return bool(agent.session) and self.sessions.is_in_a_turn(kind, agent.session)
+        return self.sessions.turn_of(kind, agent.session) if agent.session else None
 
 
 def _since(ill: tuple[str, Guarded]) -> float:

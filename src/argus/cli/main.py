@@ -300,14 +300,21 @@ def _run(operations: list[dict[str, Any]], given: dict[str, Any], verb: str, as_
 
 def _asked(one: dict[str, Any], target: str, body: dict[str, Any], verb: str | None) -> Any:
     """`verb`: for who reads text."""
+    from urllib.parse import unquote
+
     from argus.cli.client import Refused, ask
 
     if not one["long"]:
         return ask(_config(), one["method"], target, body if one["method"] != "GET" else None)
-    if "/environments/" not in one["path"]:
+    is_restart = one["path"].endswith("/restart")
+    if "/environments/" not in one["path"] and not is_restart:
         return ask(_config(), one["method"], target, body, timeout=_LONG)
     from argus.cli.progress import shown
 
+    if is_restart:
+        service = unquote(target.split("/")[-2])
+        with shown(_config(), until="services:restart_started", service=service):
+            return ask(_config(), one["method"], target, body, timeout=_LONG)
     try:
         # The operations on suites end with an event of their own.
         until = "test:run_ended" if "/run" in one["path"] else None

@@ -124,11 +124,14 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
                                'an agent may not. A refusal is\n'
                                'GATE_REFUSED or RESTART_BUDGET_EXHAUSTED and names the gate and how it '
                                'opens: do not ask again at once, and do not\n'
-                               'restart it by hand. INVALID_STATE: it cannot be restarted, or a restart is '
-                               'under way. Returns as soon as the intent\n'
-                               'is on record; the outcome is an event `services:restart_finished`, and shows '
-                               "in the service's state.",
-                       'long': False,
+                               'restart it by hand. INVALID_STATE: a restart is under way, or waits already. '
+                               'While others are in the middle of\n'
+                               "working with the service (a turn, a test case; never the caller's own) it "
+                               'waits for them, at most\n'
+                               '`health.waitForWork`; who goes away meanwhile takes it back. Returns as soon '
+                               'as the intent is on record; the outcome\n'
+                               "is an event `services:restart_finished`, and shows in the service's state.",
+                       'long': True,
                        'fields': [{'name': 'name',
                                    'in': 'path',
                                    'placed': True,

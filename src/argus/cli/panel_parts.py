@@ -141,7 +141,8 @@ def _seen(one: Mapping[str, Any]) -> Text:
     notes = [clean(one["detail"])]
     notes += ["restarted, verifying"] if one["repairing"] else []
     notes += ["flapping"] if one["flapping"] else []
-    notes += [f"held back: {one['gate']}"] if one["gate"] and not one["repairing"] else []
+    for_whom = f" ({clean(one['waitsFor'])})" if one.get("waitsFor") else ""
+    notes += [f"held back: {one['gate']}{for_whom}"] if one["gate"] and not one["repairing"] else []
     notes += ["in maintenance"] if one["pausedUntil"] else []
     return Text("; ".join(notes), style="" if one["state"] == "down" else "dim")
 

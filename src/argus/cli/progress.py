@@ -21,16 +21,20 @@ _LISTENS = 10.0
 
 
 @contextlib.contextmanager
-def shown(config: str | None, project: str | None = None, until: str | None = None) -> Iterator[None]:
+def shown(
+    config: str | None, project: str | None = None, until: str | None = None, service: str | None = None
+) -> Iterator[None]:
     """For the length of the block. What cannot be shown is not: the work goes on without it.
 
     `project`: whose test suites; others may run theirs at the same time. `until`: the event that tells of the end.
+    `service`: the one that Argus watches and that is meant.
     """
     screen = _Terminal() if is_terminal() else _Lines()
     begun, over = threading.Event(), threading.Event()
 
     def told(event: dict[str, Any]) -> None:
-        if event["data"].get("projectPath", project) == project:
+        is_watched = str(event.get("event")).startswith("services:")
+        if event["data"]["service"] == service if is_watched else event["data"].get("projectPath", project) == project:
             screen.show(event)
             if event["event"] == until:
                 over.set()

@@ -100,7 +100,8 @@ def _services(services: list[dict[str, Any]]) -> str:
         latency = "" if one["latencyMs"] is None else f"{one['latencyMs']:g} ms"
         notes = [one["detail"]]
         notes += ["restarted, verifying"] if one["repairing"] else []
-        notes += [f"held back: {one['gate']}"] if one["gate"] and not one["repairing"] else []
+        for_whom = f" ({one['waitsFor']})" if one.get("waitsFor") else ""
+        notes += [f"held back: {one['gate']}{for_whom}"] if one["gate"] and not one["repairing"] else []
         notes += [f"paused until {one['pausedUntil']}"] if one["pausedUntil"] else []
         failures = str(one["failures"] or "")
         row = [clean(one["name"]), one["state"], latency, percent(one["uptime"]["24h"]), failures]

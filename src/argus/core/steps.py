@@ -36,6 +36,7 @@ TEXTS: Texts = {
     "resilience:restart_attempt": lambda data: f"{data['container']}: {data['reason']}; restart {data['attempt']}",
     "resilience:restart_success": lambda data: f"{data['container']}: back after restart {data['attempt']}",
     "resilience:restart_exhausted": lambda data: f"{data['container']}: GIVEN UP after {data['attempts']} attempts",
+    "services:restart_waits": lambda data: f"{data['service']}: waiting, {data['hint']}",
     "test:suite_started": lambda data: f"{data['suite']}: {data['runner']}",
     "test:suite_output": lambda data: f"{data['suite']}  | {data['line']}",
     "test:suite_retried": lambda data: f"{data['suite']}: again, attempt {data['attempt']}",

@@ -43,6 +43,8 @@ class Asked:
     shell: Shell
     within: str | None = None
     """Where the caller has to keep to: an agent, to its project."""
+    agent: str = ""
+    """Which one asks, where it is one."""
 
     @property
     def place(self) -> tuple[str, str]:

@@ -33,14 +33,18 @@ def _roots(one: Thing, look: Look, above: frozenset[Thing]) -> list[Broken]:
     return [Broken(one, standing.since, standing.why, standing.doing, standing.incident)]
 
 
-def reaches(depends_on: Iterable[Thing], wanted: Thing, look: Look) -> bool:
-    """Whether it is among these, or among what these depend on."""
+def reaches(
+    depends_on: Iterable[Thing], wanted: Thing, look: Look, has_failed: Callable[[Thing], bool] = lambda one: False
+) -> bool:
+    """Whether it is among these, or among what these depend on. Through what has failed nobody gets to anything."""
     waiting, seen = list(depends_on), set[Thing]()
     while waiting:
         one = waiting.pop()
-        if one == wanted:
+        if one in seen or has_failed(one):
+            seen.add(one)
+        elif one == wanted:
             return True
-        if one not in seen:
+        else:
             seen.add(one)
             standing = look(one)
             waiting += standing.depends_on if standing else ()

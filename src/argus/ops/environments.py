@@ -123,7 +123,7 @@ def asked(house: House, ask: Environment) -> Asked:
             message = "an agent uses the environments of its own project"
             raise ArgusError(Code.FORBIDDEN, message, project=caller.project, asked=named)
     within = os.path.realpath(caller.project or "/nowhere") if caller.role is Role.AGENT else None
-    return Asked(folder, ask.config_file, shell or house.shell, within)
+    return Asked(folder, ask.config_file, shell or house.shell, within, caller.agent or "")
 
 
 def _is_inside(folder: str, project: str | None) -> bool:

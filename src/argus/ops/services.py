@@ -43,6 +43,7 @@ class ServiceView(Answer):
     repairing: bool = Field(description="A restart is under way or being verified")
     incident: str | None = Field(description="The open incident; argus explain shows its story")
     gate: str | None = Field(description="What holds a restart back")
+    waits_for: str | None = Field(description="Who works with it, at the gate `in use`: a restart waits for that")
     restarts: int = Field(description="Restarts in this outage")
     paused_until: str | None
     depends_on: list[str]
@@ -135,6 +136,7 @@ async def check_service(house: House, ask: Named) -> ServiceView:
     tool="argus_restart_service",
     scope=Scope.ASK,
     destructive=True,
+    ends_with_caller=True,
     status=202,
     errors=(
         Code.SERVICE_NOT_FOUND,
@@ -151,10 +153,13 @@ async def restart_service(house: House, ask: Named) -> Restarted:
     autonomy, one restart an outage, budget). A person who asks for it in an outage approves what Argus proposed at
     autonomy cautious, and may restart again what was restarted in it already; an agent may not. A refusal is
     GATE_REFUSED or RESTART_BUDGET_EXHAUSTED and names the gate and how it opens: do not ask again at once, and do not
-    restart it by hand. INVALID_STATE: it cannot be restarted, or a restart is under way. Returns as soon as the intent
-    is on record; the outcome is an event `services:restart_finished`, and shows in the service's state.
+    restart it by hand. INVALID_STATE: a restart is under way, or waits already. While others are in the middle of
+    working with the service (a turn, a test case; never the caller's own) it waits for them, at most
+    `health.waitForWork`; who goes away meanwhile takes it back. Returns as soon as the intent is on record; the outcome
+    is an event `services:restart_finished`, and shows in the service's state.
     """
-    act = await house.watch.restart(ask.name, house.by, is_person=house.caller.is_person)
+    caller = house.caller
+    act = await house.watch.restart(ask.name, house.by, is_person=caller.is_person, agent=caller.agent or "")
     return Restarted(service=ask.name, act=act, accepted=True)
 
 

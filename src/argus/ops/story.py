@@ -43,6 +43,8 @@ TABLE: dict[str, tuple[tuple[Part, Words], ...]] = {
     "services:restart_started": ((_DONE, words.restart_started),),
     "services:restart_finished": ((_CAME, words.restart_finished),),
     "services:restart_refused": ((_DECIDED, words.refused),),
+    "services:restart_waits": ((_DECIDED, words.restart_waits),),
+    "services:restart_withdrawn": ((_DECIDED, words.withdrawn),),
     "services:service_recovered": ((_CAME, words.recovered),),
     "services:service_removed": ((_CAME, words.saying("it is not watched any more")),),
     "services:service_flapping": ((_SEEN, words.flapping), (_DECIDED, words.saying("left alone until it has settled"))),

@@ -45,7 +45,9 @@ def down(data: Data) -> str:
 def verdict(data: Data) -> str:
     level = f"autonomy {data.get('autonomy')}"
     if data.get("action") == "restart":
-        return f"restart {data.get('target')} ({level}; no gate holds it back)"
+        busy = data.get("outwaited")
+        why = f"it was waited for long enough, and still {busy}" if busy else "no gate holds it back"
+        return f"restart {data.get('target')} ({level}; {why})"
     proposed = f"; proposed: restart {data.get('target')}" if data.get("action") == "proposed" else ""
     return f"{_gated(data)}, {level}{proposed}"
 
@@ -62,6 +64,14 @@ def refused(data: Data) -> str:
 def restart_started(data: Data) -> str:
     who = f"asked for by a person ({data.get('by')})" if data.get("byPerson") else f"by {data.get('by')}"
     return f"restarts {data.get('target')}, {who}"
+
+
+def restart_waits(data: Data) -> str:
+    return f"a restart that {data.get('by')} asked for waits: {data.get('hint')}"
+
+
+def withdrawn(data: Data) -> str:
+    return f"{data.get('by')} took the restart back that waited; nothing was done"
 
 
 def restart_finished(data: Data) -> str:

@@ -12,6 +12,7 @@ from argus.services.checks.base import Service
 from argus.services.model import Health, Observation
 from argus.services.registry import Change
 from argus.services.settings import Health as Settings
+from argus.services.waiting import Asking
 from argus.store.records import Act, Write
 
 
@@ -25,9 +26,16 @@ class Observed:
 @dataclass(frozen=True, slots=True)
 class Asked:
     name: str
-    by: str
-    is_person: bool
+    asking: Asking
     reply: asyncio.Future[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """Whoever asked for a restart, and waited for it, does not want it any more."""
+
+    name: str
+    asking: Asking
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,4 +78,4 @@ class Looked:
     name: str
 
 
-Message = Observed | Looked | Asked | Paused | Jumped | Repaired | Reconfigured
+Message = Observed | Looked | Asked | Withdrawn | Paused | Jumped | Repaired | Reconfigured

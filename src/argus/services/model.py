@@ -36,6 +36,18 @@ class Gate(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Use:
+    """Somebody who is in the middle of working with a service."""
+
+    who: str
+    """In words, such as `session shop`."""
+    does: str = "is at work"
+
+    def __str__(self) -> str:
+        return f"{self.who} {self.does}"
+
+
+@dataclass(frozen=True, slots=True)
 class Seen:
     """What one probe saw. `cause` is short and stable for one kind of failure; `detail` is for people."""
 
@@ -78,6 +90,8 @@ class Outage:
     """What the check that confirmed it saw."""
     explained_by: str = ""
     """The incident of what it depends on, while that is down."""
+    waits_since: float | None = None
+    """Since when, by the wall clock, its restart waits for who works with it."""
 
     def data(self) -> dict[str, Any]:
         gate = self.gate.value if self.gate else None
@@ -89,6 +103,7 @@ class Outage:
             "escalated": self.escalated,
             **({"helped": True} if self.helped else {}),
             **({"explainedBy": self.explained_by} if self.explained_by else {}),
+            **({"waitsSince": self.waits_since} if self.waits_since is not None else {}),
         }
 
 

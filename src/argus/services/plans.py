@@ -22,6 +22,7 @@ from argus.services.policy import Hold, Limits, Restart
 from argus.services.settings import Health as Settings
 from argus.services.spending import RESTART, Spending
 from argus.services.tools import Tools
+from argus.services.waiting import Asking, Waiting, Waits
 from argus.store.records import Act, Append, Condition, Incident, OpenAct, PutCondition, PutIncident, Write
 
 OUTAGE = "service_outage"
@@ -51,6 +52,7 @@ class Planner:
         correlator: Correlator,
         pauses: Pauses,
         spending: Spending,
+        waits: Waits,
     ) -> None:
         self.settings = settings
         self._tools = tools
@@ -59,8 +61,7 @@ class Planner:
         self._pauses = pauses
         self._spending = spending
         self._limits: dict[str, tuple[Service, Limits]] = {}
-        self._in_use_since: dict[str, float] = {}
-        """Since when a restart has waited for who works with it."""
+        self._waits = waits
         self._readings: dict[str, deque[Observation]] = {}
         """Of those that fail and are not confirmed yet: what was seen, with the last good reading before it."""
 
@@ -136,11 +137,13 @@ class Planner:
         if decision == Hold(Gate.ALREADY) and not outage.escalated:
             # Held back when it was looked at after its restart: in maintenance, or explained by something else.
             return self._escalation(service, judged, outage, "still_down")
+        waiting = self._held(service.name, decision)
         explained = self._explained(facts)
         is_as_before = not fresh and isinstance(decision, Hold) and decision.gate is outage.gate
         if is_as_before and explained == outage.explained_by:
             return Plan(judged._replace(outage=outage))
-        decided = replace(policy.decided(outage, decision), explained_by=explained)
+        since = self._tools.clock.wall() - (self._tools.clock.monotonic() - waiting.since) if waiting else None
+        decided = replace(policy.decided(outage, decision), explained_by=explained, waits_since=since)
         if is_as_before:
             # What explains it is known for sure now; nothing else has changed.
             return Plan(judged._replace(outage=decided), (outage_incident(service.name, decided),))
@@ -154,7 +157,7 @@ class Planner:
         writes += [outage_incident(service.name, decided), Append(report)]
         health = judged._replace(outage=decided, recorded=Status.DOWN)
         if isinstance(decision, Restart):
-            act, intent = self.intend(service, decided.incident, "argus", judged)
+            act, intent = self.intend(service, decided.incident, judged=judged, outwaited=facts.outwaited)
             return Plan(health._replace(repair=act.id), (*writes, *intent), act)
         return Plan(health, tuple(writes))
 
@@ -168,7 +171,7 @@ class Planner:
     ) -> dict[str, Any]:
         target = service.target(judged.last.seen if judged.last else None)
         if isinstance(decision, Restart):
-            return reports.restarting(target, facts.autonomy)
+            return reports.restarting(target, facts.autonomy, facts.outwaited)
         hint = reports.hint(service, decision, facts, self.most(service))
         # Only the first: after one that did not help, Argus has nothing more to propose.
         is_proposed = facts.autonomy is Level.CAUTIOUS and decision.gate is Gate.AUTONOMY and not facts.restarts
@@ -182,7 +185,7 @@ class Planner:
 
     def _recovery(self, service: Service, judged: Health, outage: Outage) -> Plan:
         wall = self._tools.clock.wall()
-        self._in_use_since.pop(service.name, None)
+        self._waits.end(service.name)
         report = reports.recovered(service, outage, wall, restarted=outage.restarted)
         return Plan(
             judged._replace(outage=None, recorded=judged.status),
@@ -194,7 +197,7 @@ class Planner:
         outage = replace(outage, helped=False)
         facts = self.facts(service, judged._replace(outage=outage))
         decision = self._tools.decide(facts)
-        if isinstance(decision, Restart) or outage.escalated:
+        if isinstance(decision, Restart) or decision == Hold(Gate.IN_USE) or outage.escalated:
             return Plan(judged._replace(outage=outage), (outage_incident(service.name, outage),))
         if decision.gate in policy.SILENT:
             quiet = replace(outage, gate=decision.gate)
@@ -226,8 +229,9 @@ class Planner:
 
     # What a decision rests on.
 
-    def facts(self, service: Service, health: Health) -> policy.Facts:
+    def facts(self, service: Service, health: Health, asking: Asking | None = None) -> policy.Facts:
         own = service.restart_budget
+        waiting, outwaited = self._waits.look(service.name, asking)
         left = self._spending.left(self.settings.restart_budget.max_per_hour)
         return policy.Facts(
             paused=self.quiet_until(service) is not None,
@@ -239,18 +243,19 @@ class Planner:
             restarts=health.outage.restarts if health.outage else 0,
             budget_left=min(left, self._spending.left(own.max_per_hour, service.name)) if own else left,
             recordable=not self._tools.notes.is_away,
-            in_use=self._in_use(service),
+            in_use=str(waiting.use) if waiting else "",
+            wait_left=waiting.until - self._tools.clock.monotonic() if waiting else 0.0,
+            outwaited=str(outwaited) if outwaited else "",
         )
 
-    def _in_use(self, service: Service) -> str:
-        """Who is in the middle of working with it, for as long as that is waited for."""
-        user = self._tools.in_use(service.name)
-        now = self._tools.clock.monotonic()
-        if not user:
-            self._in_use_since.pop(service.name, None)
-            return ""
-        since = self._in_use_since.setdefault(service.name, now)
-        return user if now - since < self.settings.wait_for_work else ""
+    def _held(self, name: str, decision: Restart | Hold) -> Waiting | None:
+        """The wait begins with the decision that nothing else holds back, and ends with any other."""
+        waiting, _ = self._waits.look(name)
+        if waiting is None or decision != Hold(Gate.IN_USE):
+            self._waits.end(name)
+            return None
+        self._waits.hold(name, waiting)
+        return waiting
 
     def quiet_until(self, service: Service) -> float | None:
         """Until when nothing alerts or restarts, by hand or by the calendar; None: not now."""
@@ -285,21 +290,23 @@ class Planner:
         self,
         service: Service,
         incident: str | None,
-        by: str,
+        asking: Asking | None = None,
         judged: Health | None = None,
         *,
-        is_person: bool = False,
+        outwaited: str = "",
     ) -> tuple[Act, tuple[Write, ...]]:
         assert service.restart is not None
-        self._in_use_since.pop(service.name, None)
+        self._waits.end(service.name)
         reach(Place.INTENT_PLANNED)
         last = (judged or self._healths[service.name]).last
         target = service.target(last.seen if last else None)
         intent: dict[str, Any] = {"target": target, "timeout": service.restart.timeout}
-        if is_person:
+        if asking is not None and asking.is_person:
             intent["byPerson"] = True
+        if outwaited:
+            intent["outwaited"] = outwaited
         act = Act(self._tools.new_id(), RESTART, service.name, stamp(self._tools.clock), incident, intent)
-        return act, (OpenAct(act), Append(reports.restart_started(service, act, by)))
+        return act, (OpenAct(act), Append(reports.restart_started(service, act, asking.by if asking else "argus")))
 
 
 def outage_incident(name: str, outage: Outage, closed: float | None = None) -> Write:

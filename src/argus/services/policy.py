@@ -96,6 +96,10 @@ class Facts:
     """A person asks for this one."""
     in_use: str = ""
     """Who works with it, in words; empty: nobody, or it was waited for long enough."""
+    wait_left: float = 0.0
+    """Seconds for which that is waited for still."""
+    outwaited: str = ""
+    """Who still works with it, though it was waited for long enough."""
 
 
 @dataclass(frozen=True, slots=True)

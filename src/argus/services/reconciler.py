@@ -19,8 +19,8 @@ from argus.loops import log
 from argus.services import policy, registry, repairs, reports
 from argus.services.checks.base import Service
 from argus.services.correlation import Correlator
-from argus.services.messages import Asked, Jumped, Looked, Message, Observed, Paused, Reconfigured, Repaired
-from argus.services.model import Gate, Health, Observation, Status
+from argus.services.messages import Asked, Jumped, Looked, Message, Observed, Paused, Reconfigured, Repaired, Withdrawn
+from argus.services.model import Gate, Health, Observation, Status, Use
 from argus.services.pauses import Pauses
 from argus.services.plans import DOMAIN, Plan, Planner, flapping_incident, outage_incident
 from argus.services.policy import Hold, Restart
@@ -29,6 +29,7 @@ from argus.services.settings import Health as Settings
 from argus.services.spending import Spending
 from argus.services.surroundings import EVERYBODY, Surroundings
 from argus.services.tools import Tools
+from argus.services.waiting import Asking, Waits
 from argus.store.intents import Intents
 from argus.store.records import Append, CloseAct, Condition, Write
 
@@ -59,7 +60,8 @@ class Reconciler:
         self.pauses = Pauses(tools)
         self.spending = Spending(tools)
         self.correlator = Correlator(settings, services, tools)
-        self._plans = Planner(settings, tools, self.healths, self.correlator, self.pauses, self.spending)
+        self.waits = Waits(tools, lambda: self.settings.wait_for_work)
+        self._plans = Planner(settings, tools, self.healths, self.correlator, self.pauses, self.spending, self.waits)
         self.repairs = Repairs(settings.verify_after, tools, probe, self._is_trusted, self.queue.put_nowait)
         self._surroundings = Surroundings(self.repairs, self.queue.put_nowait, self.healths)
 
@@ -103,7 +105,7 @@ class Reconciler:
 
     async def _handle(self, message: Message) -> None:
         try:
-            if not isinstance(message, Jumped):
+            if not isinstance(message, Jumped | Withdrawn):
                 await self._intents.settle()
             match message:
                 case Observed(name, observation, reply):
@@ -111,8 +113,11 @@ class Reconciler:
                     _answer(reply, self.healths[name])
                 case Looked(name):
                     await self._looked(name)
-                case Asked(name, by, is_person, reply):
-                    _answer(reply, await self._asked(self._find(name), by, is_person))
+                case Asked(name, asking, reply):
+                    if not reply.cancelled():  # whoever asked has gone, and nothing was ordered yet
+                        _answer(reply, await self._asked(self._find(name), asking))
+                case Withdrawn(name, asking):
+                    await self._withdrawn(name, asking)
                 case Paused(name, seconds, by, reply):
                     self._find(name)
                     _answer(reply, await self.pauses.set(name, seconds, by))
@@ -128,7 +133,7 @@ class Reconciler:
             if isinstance(message, Repaired):
                 # An act gets its one outcome, however long the store is away.
                 self.repairs.report_again(message)
-            elif not isinstance(message, Jumped | Looked) and not message.reply.done():
+            elif not isinstance(message, Jumped | Looked | Withdrawn) and not message.reply.done():
                 message.reply.set_exception(error)
 
     async def _observed(self, service: Service, observation: Observation) -> None:
@@ -182,20 +187,25 @@ class Reconciler:
             return False
         return isinstance(self._tools.decide(self._plans.facts(service, judged)), Restart)
 
-    async def _asked(self, service: Service, by: str, is_person: bool) -> str:
+    async def _asked(self, service: Service, asking: Asking) -> str:
         """A restart that somebody asked for, through the same gates. A person who asks in an outage approves it, and
         may try again where Argus has tried."""
         health = self.healths[service.name]
         if health.repair:
             raise ArgusError(Code.INVALID_STATE, f"{service.name} is being restarted already", act=health.repair)
-        approved = is_person and health.outage is not None
-        facts = replace(self._plans.facts(service, health), approved=approved)
+        other = self.waits.asked(service.name)
+        if other is not None and other.asking is not None and other.asking is not asking:
+            raise _waits_already(service.name, other.use, other.asking.by)
+        approved = asking.is_person and health.outage is not None
+        facts = replace(self._plans.facts(service, health, asking), approved=approved)
         decision = self._tools.decide(facts)
-        if decision == Hold(Gate.IN_USE):
-            raise _in_use(service.name, facts.in_use)
         if isinstance(decision, Hold):
             hint = reports.hint(service, decision, facts, self._plans.most(service))
-            await self._tools.store.commit(Append(reports.restart_refused(service, decision.gate, by, hint)))
+            if decision.gate is Gate.IN_USE:
+                await self._await_work(service, health, asking, hint)
+            else:
+                report = reports.restart_refused(service, decision.gate, asking.by, hint)
+                await self._tools.store.commit(Append(report))
             code = Code.RESTART_BUDGET_EXHAUSTED if decision.gate is Gate.BUDGET else Code.GATE_REFUSED
             raise ArgusError(
                 code,
@@ -205,10 +215,27 @@ class Reconciler:
                 hint=hint,
             )
         outage = policy.decided(health.outage, decision) if health.outage else None
-        act, intent = self._plans.intend(service, outage.incident if outage else None, by, is_person=is_person)
+        incident = outage.incident if outage else None
+        act, intent = self._plans.intend(service, incident, asking, outwaited=facts.outwaited)
         writes = (*([outage_incident(service.name, outage)] if outage else []), *intent)
         await self._carry_out(service.name, Plan(health._replace(outage=outage, repair=act.id), writes, act))
+        self.waits.withdraw(service.name, asking)
         return act.id
+
+    async def _await_work(self, service: Service, health: Health, asking: Asking, hint: str) -> None:
+        """Told once; asked again and again, it is looked again whether it still must wait."""
+        waiting, _ = self.waits.look(service.name, asking)
+        if waiting is not None and self.waits.hold(service.name, waiting):
+            left = waiting.until - self._tools.clock.monotonic()
+            incident = health.outage.incident if health.outage else None
+            report = reports.restart_waits(service, incident, asking.by, waiting.use, hint, left)
+            await self._tools.notes.note(Append(report))
+
+    async def _withdrawn(self, name: str, asking: Asking) -> None:
+        if self.waits.withdraw(name, asking):
+            health = self.healths.get(name)
+            incident = health.outage.incident if health and health.outage else None
+            await self._tools.notes.note(Append(reports.restart_withdrawn(name, incident, asking.by)))
 
     async def _repaired(self, message: Repaired) -> None:
         """Gives the act its outcome: recovered, still down, or a restart that could not be carried out."""
@@ -278,6 +305,7 @@ class Reconciler:
         now = self._tools.clock.monotonic()
         for name in change.removed:
             del self.healths[name]
+            self.waits.end(name)
         for name in change.changed:
             # Judged afresh; but its outage goes on, or a small change of the file would refill what it may do in it.
             fresh = self.healths[name]._replace(failures=0, failing_since=None, flips=(), answers=None, judged_from=now)
@@ -338,9 +366,9 @@ class Reconciler:
             self.healths[name] = health._replace(failures=0, failing_since=None, successes=0, flips=(), answers=None)
 
 
-def _in_use(name: str, user: str) -> ArgusError:
-    gate = Gate.IN_USE.value
-    return ArgusError(Code.GATE_REFUSED, f"{name} was not restarted: {gate}", service=name, gate=gate, hint=user)
+def _waits_already(name: str, use: Use, by: str) -> ArgusError:
+    said = f"a restart of {name}, asked for by {by}, waits already: {use}"
+    return ArgusError(Code.INVALID_STATE, said, service=name, gate=Gate.IN_USE.value, hint=str(use))
 
 
 def _answer(reply: asyncio.Future[Any], value: Any) -> None:

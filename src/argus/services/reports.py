@@ -9,8 +9,9 @@ from argus.core.autonomy import Level
 from argus.core.clock import milliseconds, rfc3339
 from argus.core.cutting import beginning
 from argus.core.events import Draft
+from argus.core.units import spoken
 from argus.services.checks.base import Service
-from argus.services.model import Flapping, Gate, Health, Observation, Outage, Seen, Status
+from argus.services.model import Flapping, Gate, Health, Observation, Outage, Seen, Status, Use
 from argus.services.policy import Facts, Hold, Restart
 from argus.store.records import Act
 
@@ -34,7 +35,7 @@ def hint(service: Service, decision: Restart | Hold, facts: Facts, most: int) ->
         Gate.ALREADY: f"it was restarted in this outage and is still down; a person looks, mends the cause, and may "
         f"restart it again: argus services restart {service.name}",
         Gate.BUDGET: f"all {most} restarts of this hour are spent",
-        Gate.IN_USE: f"{facts.in_use}; that is waited for, up to a limit",
+        Gate.IN_USE: f"{facts.in_use}; that is waited for, at most {spoken(round(facts.wait_left))}",
         Gate.RECORD: "the record cannot be written, and nothing is done without it; it goes on when that is mended",
     }[decision.gate]
 
@@ -53,8 +54,9 @@ def _failure(service: Service, health: Health) -> dict[str, Any]:
     }
 
 
-def restarting(target: str, autonomy: Level) -> dict[str, Any]:
-    return {"autonomy": autonomy.value, "action": "restart", "target": target}
+def restarting(target: str, autonomy: Level, outwaited: str) -> dict[str, Any]:
+    said = {"autonomy": autonomy.value, "action": "restart", "target": target}
+    return {**said, "outwaited": outwaited} if outwaited else said
 
 
 def proposing(target: str, gate: Gate, autonomy: Level, hint: str) -> dict[str, Any]:
@@ -86,6 +88,16 @@ def decision_changed(service: Service, health: Health, outage: Outage, verdict: 
     """Another gate holds, or none: `news` when nobody was told of the outage before."""
     data = {**_failure(service, health), **verdict, "incident": outage.incident, "news": news}
     return Draft(CHANNEL, "decision_changed", service.name, data)
+
+
+def restart_waits(service: Service, incident: str | None, by: str, use: Use, hint: str, left: float) -> Draft:
+    said = {"service": service.name, "gate": Gate.IN_USE.value, "by": by, "waitsFor": str(use), "hint": hint}
+    data = {**said, "atMostSeconds": round(left, 3), "incident": incident}
+    return Draft(CHANNEL, "restart_waits", service.name, data)
+
+
+def restart_withdrawn(service: str, incident: str | None, by: str) -> Draft:
+    return Draft(CHANNEL, "restart_withdrawn", service, {"service": service, "by": by, "incident": incident})
 
 
 def restart_started(service: Service, act: Act, by: str) -> Draft:

@@ -52,6 +52,8 @@ async def _restore_incident(reconciler: Reconciler, incident: Incident, tools: T
     else:
         outage = _outage(incident)
         healths[name] = healths[name]._replace(status=Status.DOWN, recorded=Status.DOWN, outage=outage)
+        if outage.waits_since is not None:
+            reconciler.waits.take_up(name, tools.clock.wall() - outage.waits_since)
 
 
 def _outage(incident: Incident) -> Outage:
@@ -68,6 +70,7 @@ def _outage(incident: Incident) -> Outage:
         escalated=bool(data.get("escalated")),
         cause=incident.cause,
         explained_by=str(data.get("explainedBy", "")),
+        waits_since=data.get("waitsSince"),
     )
 
 

@@ -10,11 +10,12 @@ from collections.abc import Callable, Mapping
 from argus.core.clock import Jump, rfc3339
 from argus.core.errors import ArgusError, Code
 from argus.host.deadlines import Deadlines
+from argus.live import overhear
 from argus.loops import keep_running, log
 from argus.services import registry
 from argus.services.checks.base import Service
 from argus.services.history import History
-from argus.services.messages import Asked, Observed, Paused, Reconfigured
+from argus.services.messages import Asked, Observed, Paused, Reconfigured, Withdrawn
 from argus.services.model import Gate, Health, Observation, Seen, Status
 from argus.services.reconciler import Reconciler
 from argus.services.registry import Change
@@ -22,6 +23,7 @@ from argus.services.restoring import restore
 from argus.services.schedule import TICK, Schedule
 from argus.services.settings import Health as Settings
 from argus.services.tools import Tools
+from argus.services.waiting import Asking, Waiting
 from argus.store.records import Write
 
 _GRACE = 2.0
@@ -31,8 +33,6 @@ _LATE = 0.25
 
 
 _MOMENT = 0.5
-_WAITS = 45.0
-"""Seconds for which a restart that was asked for waits; the CLI and the page wait a minute."""
 
 
 class Watch:
@@ -132,21 +132,34 @@ class Watch:
         self._queue.put_nowait(Observed(name, observation, reply))
         return await reply
 
-    async def restart(self, name: str, by: str, *, is_person: bool = False) -> str:
-        """Asks for a restart through the gates; returns the act's id once the intent is on record."""
-        until = self._tools.clock.monotonic() + _WAITS
-        while True:
-            self.find(name)
-            reply: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-            self._queue.put_nowait(Asked(name, by, is_person, reply))
-            try:
-                return await reply
-            except ArgusError as error:
-                # Somebody works with it: that is waited for, up to a limit that the gate keeps, and no longer than
-                # whoever asks waits for an answer.
-                if error.details.get("gate") != Gate.IN_USE.value or self._tools.clock.monotonic() > until:
-                    raise
-            await asyncio.sleep(_MOMENT)
+    async def restart(self, name: str, by: str, *, is_person: bool = False, agent: str = "") -> str:
+        """Asks for a restart through the gates; returns the act's id once the intent is on record. Cancelled while it
+        waits for who works with the service, nothing is restarted. `agent`: which it is that asks."""
+        asking, waited = Asking(by, agent, is_person), False
+        try:
+            while True:
+                self.find(name)
+                reply: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+                self._queue.put_nowait(Asked(name, asking, reply))
+                try:
+                    return await reply
+                except ArgusError as error:
+                    if waited and error.code is Code.INVALID_STATE and "act" in error.details:
+                        return str(error.details["act"])  # Argus waited by itself as well, and was first
+                    # Somebody works with it: that is waited for, up to a limit that the gate keeps.
+                    if error.code is not Code.GATE_REFUSED or error.details.get("gate") != Gate.IN_USE.value:
+                        raise
+                    if not waited:
+                        overhear("services", "restart_waits", error.details)
+                    waited = True
+                await asyncio.sleep(_MOMENT)
+        finally:
+            # It waits no more, however it ended; of one that is on record already this takes nothing back.
+            self._queue.put_nowait(Withdrawn(name, asking))
+
+    def waiting(self, name: str) -> Waiting | None:
+        """Whom a restart of it waits for."""
+        return self._reconciler.waits.of(name)
 
     async def pause(self, name: str, seconds: float | None, by: str) -> float | None:
         """Holds alerts and restarts back for a while; None ends that. Returns until when, as wall time."""
@@ -248,7 +261,9 @@ def describe(watch: Watch, name: str, now_wall: float) -> dict[str, object]:
     """One service as REST, MCP and the CLI show it."""
     service, health = watch.find(name), watch.healths[name]
     seen = health.last.seen if health.last else None
-    until = watch.paused_until(name)
+    until, waiting = watch.paused_until(name), watch.waiting(name)
+    held = health.outage.gate if health.outage else None
+    gate = Gate.IN_USE if waiting is not None and waiting.asking is not None else held
     return {
         "name": name,
         "type": getattr(service, "type", ""),
@@ -267,7 +282,8 @@ def describe(watch: Watch, name: str, now_wall: float) -> dict[str, object]:
         "restartable": service.restart is not None,
         "repairing": health.repair is not None,
         "incident": health.outage.incident if health.outage else None,
-        "gate": health.outage.gate.value if health.outage and health.outage.gate else None,
+        "gate": gate.value if gate else None,
+        "waitsFor": str(waiting.use) if waiting is not None and gate is Gate.IN_USE else None,
         "restarts": health.outage.restarts if health.outage else 0,
         "pausedUntil": rfc3339(until) if until else None,
         "dependsOn": list(service.depends_on),

@@ -12,7 +12,7 @@ from argus.core.clock import Jump, stamp
 from argus.core.depending import Broke
 from argus.core.errors import ABOUT_SESSIONS, ArgusError, Code
 from argus.loops import keep_running, log
-from argus.sessions import policy, reports
+from argus.sessions import policy, reports, turns
 from argus.sessions import session as sessions
 from argus.sessions.acting import Acting
 from argus.sessions.answering import ANSWERED, Answering, unanswered
@@ -28,6 +28,7 @@ from argus.sessions.settings import Sessions as Settings
 from argus.sessions.signals import Sign
 from argus.sessions.spawning import Spawning
 from argus.sessions.tools import Answer, Hands, Tools
+from argus.sessions.turns import Turn
 from argus.sessions.watched import Watched
 from argus.store.records import Append, CloseAct, PutSession, RemoveSession, Write
 from argus.typist import Leave
@@ -151,11 +152,19 @@ class Sessions:
         """For lines into other terminals than the sessions': on record as all of them are."""
         return Prompting(replace(self._tools, hands=hands))
 
-    def is_in_a_turn(self, kind: str, conversation: str) -> bool:
-        """Whether a conversation, wherever it goes on, was last heard to be at work."""
+    def turn(self, project: str) -> Turn | None:
+        """The one that a session is in."""
+        one, now = self.find(project), stamp(self._tools.clock)
+        return Turn(turns.age_of(one.turn_began(now), now)) if one.is_at_work else None
+
+    def turn_of(self, kind: str, conversation: str) -> Turn | None:
+        """The one that a conversation, wherever it goes on, was last heard to be in."""
         signs, now = self.ear.signs(kind, conversation), stamp(self._tools.clock)
         patience = Patience(self.settings.spawns.stalled_after)
-        return fuse(signs, now, alive=True, session=conversation, patience=patience).state is Activity.WORKING
+        standing = fuse(signs, now, alive=True, session=conversation, patience=patience)
+        if standing.state is not Activity.WORKING:
+            return None
+        return Turn(None if standing.subagents else turns.age_of(turns.began(signs, now, conversation), now))
 
     async def inform(self, project: str, text: str, also: Callable[[], Iterable[Write]]) -> Answer:
         """Tells it something by ourselves, once; `also` is on record before it is typed. Below `moderate`, and where

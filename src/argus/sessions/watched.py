@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from argus.core.clock import Stamp, age
-from argus.sessions import fusing
+from argus.sessions import fusing, turns
 from argus.sessions.bands import MANDATORY
 from argus.sessions.fusing import Patience
 from argus.sessions.growth import Growth
@@ -72,6 +72,12 @@ class Watched:
         """As it was last seen; until this Argus can tell, as the one before has put it on record."""
         state = self.standing.state
         return state is Activity.WORKING or (state is Activity.UNKNOWN and self._worked)
+
+    def turn_began(self, now: Stamp) -> Stamp | None:
+        """Of the turn that it is in; None: nobody knows."""
+        if self.standing.state is not Activity.WORKING or self.standing.subagents:
+            return None
+        return turns.began(self.signs, now, self.standing.session)
 
     def name_of(self, dialog: str) -> str:
         """Of a question with these words, as it is asked now."""

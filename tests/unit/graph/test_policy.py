@@ -54,6 +54,14 @@ def test_it_is_reached_through_what_is_between():
     assert not reaches([SHOP], WEB, look)
 
 
+def test_nothing_is_reached_through_what_has_failed():
+    look = world(api=up(DB), db=up())
+    assert reaches([API], DB, look, lambda one: False)
+    assert not reaches([API], DB, look, lambda one: one == API)
+    assert not reaches([DB], DB, look, lambda one: one == DB)
+    assert reaches([API, DB], DB, look, lambda one: one == API), "it needs it by itself as well"
+
+
 def test_everybody_hears_of_each_root_once_and_once_that_it_is_back():
     db_down, both_down, web_down = world(db=down()), world(db=down(), web=down(since=2.0)), world(db=up(), web=down())
     told = Told("agent:one", {"db": {"since": 1.0}})

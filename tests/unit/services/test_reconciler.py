@@ -13,7 +13,7 @@ from argus.core.clock import milliseconds, stamp
 from argus.core.errors import ArgusError, Code
 from argus.core.events import Event
 from argus.host.seam import Failure, HttpReply, HttpRequest, Ran
-from argus.services.model import Flapping, Gate, Observation, Outage, Seen, Status
+from argus.services.model import Flapping, Gate, Observation, Outage, Seen, Status, Use
 from argus.services.settings import Health as Settings
 from argus.services.tools import Tools
 from argus.services.watch import Watch, describe
@@ -57,6 +57,8 @@ class Rig:
         self.settings = Settings()
         self.curable = True
         self.with_intent: list[bool] = []
+        self.busy: list[str] = []
+        """Who works with every service."""
         self.ids = 0
         self.witness: tuple[str, int] | None = None
         self._running: asyncio.Task[None] | None = None
@@ -94,6 +96,7 @@ class Rig:
                 new_id=self._new_id,
                 log_path=lambda name: name,
                 witness=lambda: self.witness,
+                in_use=lambda name, agent: [Use(who, "is in a turn") for who in self.busy if who != agent],
             ),
         )
         timekeeper.on_jump(watch.time_jumped)

@@ -18,6 +18,20 @@ _PATIENCE = 120.0
 
 
 @dataclass(frozen=True, slots=True)
+class Inside:
+    """A case that is running."""
+
+    name: str
+    agent: str
+    """For which agent; empty: for somebody else."""
+    began: float
+
+    @property
+    def age(self) -> float:
+        return asyncio.get_running_loop().time() - self.began
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
     """One case's time inside."""
 
@@ -34,7 +48,7 @@ class Turnstile:
 
     def __init__(self, patience: float = _PATIENCE) -> None:
         self._patience = patience
-        self._inside: list[str] = []
+        self._inside: list[Inside] = []
         self._nobody = asyncio.Event()
         self._nobody.set()
         self._closed = 0
@@ -46,20 +60,21 @@ class Turnstile:
         self._open.set()
 
     @property
-    def inside(self) -> tuple[str, ...]:
+    def inside(self) -> tuple[Inside, ...]:
         """The cases that are running."""
         return tuple(self._inside)
 
     @contextlib.asynccontextmanager
-    async def case(self, name: str) -> AsyncIterator[Turn]:
+    async def case(self, name: str, agent: str = "") -> AsyncIterator[Turn]:
         """Around one case. Several may be inside at once."""
         await _within(self._open, self._since + self._patience - asyncio.get_running_loop().time())
-        self._inside.append(name)
+        one = Inside(name, agent, asyncio.get_running_loop().time())
+        self._inside.append(one)
         self._nobody.clear()
         try:
             yield Turn(self, self._closings)
         finally:
-            self._inside.remove(name)
+            self._inside.remove(one)
             if not self._inside:
                 self._nobody.set()
 

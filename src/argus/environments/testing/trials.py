@@ -41,7 +41,7 @@ _ASK = 5.0
 class Case(Protocol):
     """Between the cases of a run and the restarts of its containers."""
 
-    def case(self, name: str) -> AbstractAsyncContextManager[Turn]: ...
+    def case(self, name: str, agent: str = "") -> AbstractAsyncContextManager[Turn]: ...
 
 
 class Guardian(Guard, Protocol):
@@ -170,7 +170,7 @@ class Trials:
 
     @contextlib.asynccontextmanager
     async def _watched(self, name: str, run: Run, lookout: Lookout) -> AsyncIterator[Turn | None]:
-        async with self.guardian.turnstile(run.id).case(name) as turn:
+        async with self.guardian.turnstile(run.id).case(name, self.asked.agent) as turn:
             yield Watched(turn, lookout)
 
     def _world(self, environ: dict[str, str]) -> World:

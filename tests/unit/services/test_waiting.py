@@ -1,0 +1,109 @@
+"""Restarts that wait for who works with a service."""
+
+import asyncio
+
+import pytest
+from tests.unit.services.test_reconciler import MINUTE, Rig, simulated
+
+from argus.core.errors import ArgusError, Code
+from argus.services.watch import describe
+
+
+@simulated
+async def test_an_asked_restart_that_waits_says_so_once_and_for_whom(rig: Rig):
+    rig.registry("api", waitForWork="20s")
+    await rig.start()
+    await rig.passes(90)
+    rig.busy = ["session shop"]
+    asked = rig.loop.create_task(rig.watch.restart("api", "cli"))
+    await rig.passes(5)
+    shown = describe(rig.watch, "api", 0.0)
+    assert (shown["gate"], shown["waitsFor"]) == ("in use", "session shop is in a turn")
+    waits = await rig.last("restart_waits")
+    assert (waits["by"], waits["waitsFor"]) == ("cli", "session shop is in a turn")
+    assert 19.0 <= waits["atMostSeconds"] <= 20.0
+    with pytest.raises(ArgusError) as caught:
+        await asyncio.wait_for(rig.watch.restart("api", "page"), 1.0)
+    assert (caught.value.code, caught.value.details["hint"]) == (Code.INVALID_STATE, "session shop is in a turn")
+    rig.busy = []
+    await asyncio.wait_for(asked, 2.0)
+    assert (await rig.said("restart_waits", "restart_withdrawn"), describe(rig.watch, "api", 0.0)["gate"]) == (
+        ["restart_waits"],
+        None,
+    )
+
+
+@simulated
+async def test_one_that_is_taken_back_while_it_waits_restarts_nothing_and_the_next_waits_anew(rig: Rig):
+    rig.registry("api", waitForWork="20s")
+    await rig.start()
+    await rig.passes(90)
+    rig.busy = ["session shop"]
+    for _ in range(2):
+        asked = rig.loop.create_task(rig.watch.restart("api", "cli"))
+        await rig.passes(15)
+        asked.cancel()
+        await asyncio.wait([asked])
+    await rig.passes(MINUTE)
+    assert rig.restarted == []
+    said = await rig.said("restart_waits", "restart_withdrawn", "restart_started")
+    assert said == ["restart_waits", "restart_withdrawn"] * 2
+    assert describe(rig.watch, "api", 0.0)["gate"] is None
+
+
+@simulated
+async def test_who_asks_does_not_wait_for_itself_and_waits_for_others(rig: Rig):
+    rig.registry("api", waitForWork="20s")
+    await rig.start()
+    await rig.passes(90)
+    rig.busy = ["one"]
+    await asyncio.wait_for(rig.watch.restart("api", "agent:one", agent="one"), 1.0)
+    await rig.passes(2 * MINUTE)
+    rig.busy = ["one", "two"]
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(rig.watch.restart("api", "agent:one", agent="one"), 5.0)
+    assert rig.restarted == ["api"]
+
+
+@simulated
+async def test_a_restart_of_its_own_that_was_waited_for_long_enough_says_who_was_still_at_work(rig: Rig):
+    rig.registry("api", waitForWork="20s")
+    await rig.start()
+    await rig.passes(90)
+    rig.busy = ["session shop"]
+    rig.dies("api")
+    await rig.passes(3 * MINUTE)
+    assert rig.restarted == ["api"]
+    for type in ("decision_changed", "restart_started"):
+        assert (await rig.last(type))["outwaited"] == "session shop is in a turn"
+
+
+@simulated
+async def test_an_argus_that_was_killed_does_not_begin_its_wait_anew(rig: Rig):
+    rig.registry("api", waitForWork="5m")
+    await rig.start()
+    await rig.passes(90)
+    rig.busy = ["session shop"]
+    rig.dies("api")
+    while not await rig.said("service_down"):
+        await rig.passes(1)
+    await rig.passes(60)
+    await rig.kill()
+    await rig.passes(3 * MINUTE)
+    await rig.start()
+    # It needs its three failing checks; of the five minutes four are over.
+    await rig.passes(2 * MINUTE + 30)
+    assert rig.restarted == ["api"]
+
+
+@simulated
+async def test_who_waited_gets_the_restart_that_argus_began_meanwhile(rig: Rig):
+    rig.registry("api", waitForWork="20s")
+    await rig.start()
+    await rig.passes(90)
+    rig.busy = ["session shop"]
+    rig.dies("api")
+    while not await rig.said("service_down"):
+        await rig.passes(1)
+    act = await rig.watch.restart("api", "cli")
+    assert (await rig.last("restart_started"))["act"] == act
