@@ -318,16 +318,16 @@ def test_who_gives_up_an_asked_restart_that_waits_restarts_nothing(world: World)
     world.works(id)
     turn = {"session_id": world.agent(id)["session"], "cwd": str(world.project), "prompt": "x"}
     world.argus.rest("POST", "/api/hooks/claude", {**turn, "hook_event_name": "UserPromptSubmit"})
-    asking = world.argus.background("services", "restart", "web")
-    assert asking.stderr is not None
-    assert f"web: waiting, agent {id} is in a turn" in asking.stderr.readline()
-    shown = world.argus.service("web")
-    assert (shown["gate"], shown["waitsFor"]) == ("in use", f"agent {id} is in a turn")
-    assert f"agent {id} is in a turn" in world.argus.cli("status").stdout
-    second = world.argus.rest("POST", "/api/services/web/restart")
-    assert (second.status, second.json["error"]["code"]) == (409, "INVALID_STATE")
-    asking.send_signal(signal.SIGINT)
-    assert asking.wait(10) == 130
+    with world.argus.background("services", "restart", "web") as asking:
+        assert asking.stdout is not None
+        assert f"web: waiting, agent {id} is in a turn" in asking.stdout.readline(), "what it prints beside its answer"
+        shown = world.argus.service("web")
+        assert (shown["gate"], shown["waitsFor"]) == ("in use", f"agent {id} is in a turn")
+        assert f"agent {id} is in a turn" in world.argus.cli("status").stdout
+        second = world.argus.rest("POST", "/api/services/web/restart")
+        assert (second.status, second.json["error"]["code"]) == (409, "INVALID_STATE")
+        asking.send_signal(signal.SIGINT)
+        assert asking.wait(10) == 130
     world.argus.wait_for("restart_withdrawn")
     assert world.argus.service("web")["gate"] is None
     world.argus.rest("POST", "/api/hooks/claude", {**turn, "hook_event_name": "Stop"})
@@ -348,12 +348,11 @@ def test_an_agent_that_asks_does_not_wait_for_its_own_turn(world: World) -> None
     assert time.monotonic() - began < 10
 
 
-def test_the_word_that_something_is_down_does_not_hold_the_repair_of_its_root_up(world: World) -> None:
-    session = world.tmux.agent("shop-ps")
+def test_a_turn_that_began_after_the_failure_does_not_hold_the_repair_of_its_root_up(world: World) -> None:
     alive = world.project / "alive"
     alive.touch()
     root = {
-        "name": "root", "type": "command", "command": ["test", "-e", str(alive)], "interval": "4s",
+        "name": "root", "type": "command", "command": ["test", "-e", str(alive)], "interval": "200ms",
         "restart": {"command": ["touch", str(alive)]}, "failuresBeforeAction": 1,
     }  # fmt: skip
     world.up(waitForWork="60s", also=[root])
@@ -361,11 +360,17 @@ def test_the_word_that_something_is_down_does_not_hold_the_repair_of_its_root_up
     said["health"]["services"][0]["dependsOn"] = ["root"]
     world.argus.write(yaml.safe_dump(said, sort_keys=False))
     assert world.argus.cli("reload").code == 0
-    eventually(lambda: world.argus.get("/api/sessions/shop")["state"] == "idle", "the session rests")
+    id = world.spawn("thinker")
+    world.works(id)
+    turn = {"session_id": world.agent(id)["session"], "cwd": str(world.project), "prompt": "x"}
+    world.argus.rest("POST", "/api/hooks/claude", {**turn, "hook_event_name": "Stop"})
     world.web.kill()
-    eventually(lambda: noted(session), "it was told")
+    world.argus.wait_for("dependency_lost")
+    # As our own word makes it begin one.
+    world.argus.rest("POST", "/api/hooks/claude", {**turn, "hook_event_name": "UserPromptSubmit"})
     alive.unlink()
-    world.argus.wait_for("restart_started")
+    down = world.argus.wait_for("restart_started").data
+    assert (down["service"], down.get("outwaited")) == ("root", None)
 
 
 def test_an_unknown_dependency_is_refused_with_its_line(argus: Argus) -> None:
