@@ -38,14 +38,14 @@ class Correlator:
     def __init__(self, settings: Settings, services: Mapping[str, Service], tools: Tools) -> None:
         self._tools = tools
         self.event: Event | None = None
-        self.is_suspected = False
-        """Enough fail together; who else does is being looked at."""
+        self.suspected_since: float | None = None
+        """Since when those fail of whom enough fail together; who else does is being looked at."""
         self.configure(settings, services)
 
     @property
     def holds(self) -> bool:
         """Whether every restart is held back."""
-        return self.is_suspected or self.event is not None
+        return self.suspected_since is not None or self.event is not None
 
     def configure(self, settings: Settings, services: Mapping[str, Service]) -> None:
         limits = policy.Correlation(settings.correlated_failure_threshold, settings.correlated_failure_share)
@@ -53,7 +53,7 @@ class Correlator:
         self._intervals = {name: service.interval for name, service in services.items()}
         self.depends_on = {name: service.depends_on for name, service in services.items()}
         if not services:
-            self.event, self.is_suspected = None, False
+            self.event, self.suspected_since = None, None
 
     def ending(self) -> tuple[Write, ...]:
         """What is recorded when nothing is watched any more: no reading could ever end the event."""
@@ -64,24 +64,26 @@ class Correlator:
         own_fault = bool(incident.data.get("ownFault"))
         self.event = Event(incident.id, incident.opened, names, self._window(names), own_fault)
 
-    async def look(self, healths: Mapping[str, Health], now: float) -> None:
-        """After a reading that could begin, widen or end an event."""
+    async def look(self, failing: Mapping[str, float], healths: Mapping[str, Health], now: float) -> None:
+        """After a reading that could begin, widen or end an event. `failing`: who counts, and since when."""
         if self.event is None:
-            self.is_suspected = self.is_suspected or len(self._together(healths, now)) >= self._needed
+            together = policy.failing_together(failing, self._intervals, now)
+            if self.suspected_since is None and len(together) >= self._needed:
+                self.suspected_since = min(failing[name] for name in together)
             return
-        failing = [name for name, health in healths.items() if health.failing_since is not None]
-        if set(failing) - set(self.event.services):
-            await self._widen(self.event, failing)
-        if len(failing) >= self._needed:
+        members = [name for name in failing if not self._was_down_before(self.event, healths[name])]
+        if set(members) - set(self.event.services):
+            await self._widen(self.event, members)
+        if len(members) >= self._needed:
             self.event = replace(self.event, quiet_since=None)
         elif self.event.quiet_since is None:
             self.event = replace(self.event, quiet_since=now)
         elif now - self.event.quiet_since >= self.event.window:
-            await self._end(self.event, failing)
+            await self._end(self.event, members)
 
-    async def declare(self, healths: Mapping[str, Health], now: float) -> None:
+    async def declare(self, failing: Mapping[str, float], now: float) -> None:
         """The others have been looked at: it is an event, or it was none."""
-        names = self._together(healths, now)
+        names = policy.failing_together(failing, self._intervals, now)
         if self.event is None and len(names) >= self._needed:
             fault = await self._own_fault()
             id = self._tools.new_id()
@@ -93,10 +95,12 @@ class Correlator:
             event = Event(id, self._tools.clock.wall(), tuple(names), self._window(names), fault is not None)
             await self._tools.notes.note(_incident(event), Append(draft))
             self.event = event
-        self.is_suspected = False
+        self.suspected_since = None
 
-    def _together(self, healths: Mapping[str, Health], now: float) -> list[str]:
-        return policy.failing_together(healths, self.depends_on, self._intervals, now)
+    @staticmethod
+    def _was_down_before(event: Event, health: Health) -> bool:
+        """An outage from long before is a trouble of its own: one that nobody mends would keep every event open."""
+        return health.outage is not None and health.outage.opened < event.opened - event.window - policy.TICKS
 
     async def _widen(self, event: Event, failing: Iterable[str]) -> None:
         """Who fails later belongs to it as well. That is on record; nobody is told a second time."""
@@ -125,7 +129,7 @@ class Correlator:
         return None
 
     def _window(self, names: Iterable[str]) -> float:
-        return min(120.0, max((self._intervals[name] for name in names), default=0.0))
+        return policy.window(names, self._intervals)
 
 
 def _incident(event: Event, closed: float | None = None, **more: object) -> Write:

@@ -139,7 +139,7 @@ def decide(facts: Facts) -> Restart | Hold:
     return Restart()
 
 
-_TICKS = 1.0
+TICKS = 1.0
 """Checks start up to a few ticks after they are due; a window as long as the interval would miss the last of them."""
 
 SILENT = frozenset({Gate.MAINTENANCE, Gate.INFRASTRUCTURE, Gate.DEPENDENCY, Gate.FLAPPING})
@@ -177,20 +177,27 @@ class Correlation:
         return max(self.threshold, math.ceil(self.share * services))
 
 
-def failing_together(
-    healths: Mapping[str, Health],
-    depends_on: Mapping[str, Iterable[str]],
-    intervals: Mapping[str, float],
-    now: float,
-) -> list[str]:
-    """The services whose failing began within one window, and which no failed dependency explains.
+def failing(healths: Mapping[str, Health], depends_on: Mapping[str, Iterable[str]]) -> dict[str, float]:
+    """The services that fail by themselves, and since when: what a failed dependency explains is no failure of its
+    own, neither for the beginning of an event nor for its end."""
+    return {
+        name: health.failing_since
+        for name, health in healths.items()
+        if health.failing_since is not None and failed_dependency(name, depends_on, healths) is None
+    }
+
+
+def failing_together(failing: Mapping[str, float], intervals: Mapping[str, float], now: float) -> list[str]:
+    """Those of them whose failing began within one window.
 
     The window is the longest interval among those failing, at most two minutes: a slow check notices the same event
     later than a quick one.
     """
-    failing = {name: health.failing_since for name, health in healths.items() if health.failing_since is not None}
-    roots = {name: at for name, at in failing.items() if failed_dependency(name, depends_on, healths) is None}
-    if not roots:
+    if not failing:
         return []
-    window = min(120.0, max(intervals[name] for name in roots)) + _TICKS
-    return sorted(name for name, at in roots.items() if now - at <= window)
+    within = window(failing, intervals) + TICKS
+    return sorted(name for name, at in failing.items() if now - at <= within)
+
+
+def window(names: Iterable[str], intervals: Mapping[str, float]) -> float:
+    return min(120.0, max((intervals[name] for name in names), default=0.0))

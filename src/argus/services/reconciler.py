@@ -148,9 +148,10 @@ class Reconciler:
         judged = policy.judge(health, observation, self._plans.limits(service))
         took = self._tools.clock.monotonic() - observation.at
         if judged.failing_since is not None or self.correlator.holds:
-            await self.correlator.look(self._counted({**self.healths, name: judged}), observation.at)
-            if self.correlator.is_suspected:
-                self._surroundings.gather(self.services, took, by=name)
+            healths = {**self.healths, name: judged}
+            await self.correlator.look(self._failing(healths), healths, observation.at)
+            if (since := self.correlator.suspected_since) is not None:
+                self._surroundings.gather(self.services, took, by=name, since=since)
         if self._plans.is_confirmed(service, judged) and self._must_look_around(service, judged):
             # It counts as failing from now on, also for the others' sake; what is done about it is decided in a moment.
             self.healths[name] = judged
@@ -161,7 +162,7 @@ class Reconciler:
     async def _looked(self, name: str) -> None:
         """The others are known, as far as they answered: what a failing one calls for can be decided."""
         if name == EVERYBODY:
-            await self.correlator.declare(self._counted(self.healths), self._tools.clock.monotonic())
+            await self.correlator.declare(self._failing(self.healths), self._tools.clock.monotonic())
             return
         health = self.healths.get(name)
         if health is None or health.repair or health.last is None or not self._is_trusted(health.last):
@@ -170,13 +171,11 @@ class Reconciler:
         if self._plans.is_confirmed(service, health):
             await self._carry_out(name, self._plans.reading(service, health, health))
 
-    def _counted(self, healths: dict[str, Health]) -> dict[str, Health]:
-        """Those whose failing counts for an infrastructure event: what is in maintenance fails because it may."""
-        return {
-            name: health
-            for name, health in healths.items()
-            if health.failing_since is None or self.quiet_until(name) is None
-        }
+    def _failing(self, healths: dict[str, Health]) -> dict[str, float]:
+        """Those whose failing counts for an infrastructure event, and since when: what is in maintenance fails because
+        it may, and what depends on that because of it."""
+        failing = policy.failing(healths, self.correlator.depends_on)
+        return {name: since for name, since in failing.items() if self.quiet_until(name) is None}
 
     def _must_look_around(self, service: Service, judged: Health) -> bool:
         """Before a restart, when others have not been seen since this one began to fail: they may be down as well, and

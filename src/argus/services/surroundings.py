@@ -44,11 +44,10 @@ class Surroundings:
             self._looked[name] = judged.failing_since
             self._start(name, self._unseen(name, judged.failing_since or 0.0, _AROUND), services, took)
 
-    def gather(self, services: Mapping[str, Service], took: float, *, by: str) -> None:
-        """The same for an event, by whose failure it came to light: who else fails belongs to it."""
+    def gather(self, services: Mapping[str, Service], took: float, *, by: str, since: float) -> None:
+        """The same for an event that began then, by whose failure it came to light: who else fails belongs to it."""
         if EVERYBODY not in self._looking:
-            failing = [one.failing_since for one in self._healths.values() if one.failing_since is not None]
-            self._start(EVERYBODY, self._unseen(by, min(failing, default=0.0), _ALL), services, took)
+            self._start(EVERYBODY, self._unseen(by, since, _ALL), services, took)
 
     def _start(self, name: str, others: list[str], services: Mapping[str, Service], took: float) -> None:
         mark = self._looking[name] = object()

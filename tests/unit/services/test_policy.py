@@ -18,6 +18,7 @@ from argus.services.policy import (
     decide,
     decided,
     failed_dependency,
+    failing,
     failing_together,
     is_flapping,
     judge,
@@ -460,7 +461,7 @@ def test_failing_together(
     now: float,
     together: list[str],
 ):
-    assert failing_together(healths, depends_on, intervals, now) == together
+    assert failing_together(failing(healths, depends_on), intervals, now) == together
 
 
 @pytest.mark.req("INFRA-02.3")

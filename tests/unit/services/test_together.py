@@ -7,6 +7,7 @@ from tests.unit.services.test_reconciler import HOUR, MINUTE, Rig, simulated
 
 from argus.host.seam import Failure
 from argus.services.model import Gate
+from argus.store.records import Incident
 from argus.testing import Answers
 
 AT_ONCE = {"failuresBeforeAction": 1}
@@ -136,3 +137,93 @@ async def test_in_maintenance_nobody_hears_that_a_service_cannot_be_looked_at_or
     assert await rig.said("service_unknown", "service_flapping") == []
     await rig.passes(HOUR)
     assert await rig.said("service_unknown", "service_flapping") == ["service_unknown"]
+
+
+async def event(rig: Rig) -> Incident:
+    """The one event on record, open or over."""
+    (one,) = [one for one in await rig.store.incidents() if one.kind == "infrastructure_event"]
+    return one
+
+
+@pytest.mark.req("INFRA-02.3")
+@simulated
+async def test_what_a_member_explains_neither_counts_nor_keeps_the_event_open(rig: Rig):
+    rig.registry("root", "b", "c", "d1", "d2", depends={"d1": ["root"], "d2": ["root"]})
+    rig.curable = False
+    await rig.start()
+    await rig.passes(90)
+    rig.dies("root", "b", "c", "d1", "d2")
+    await rig.passes(10 * MINUTE)
+    begun = await event(rig)
+    assert begun.data["services"] == ["b", "c", "root"]
+    assert begun.cause == "3 services fail together"
+    rig.heals("b", "c")
+    await rig.passes(5 * MINUTE)
+    assert (await event(rig)).data["stillFailing"] == ["root"]
+    assert rig.restarted == ["root"]
+
+
+@simulated
+async def test_what_was_down_long_before_is_no_part_of_the_event(rig: Rig):
+    rig.registry("legacy", "a", "b", "c")
+    rig.curable = False
+    await rig.start()
+    await rig.passes(90)
+    rig.dies("legacy")
+    await rig.passes(HOUR)
+    rig.dies("a", "b", "c")
+    await rig.passes(10 * MINUTE)
+    begun = await event(rig)
+    assert begun.data["services"] == ["a", "b", "c"]
+    await rig.kill()
+    await rig.start()
+    await rig.passes(10 * MINUTE)
+    assert (await event(rig)).data["services"] == ["a", "b", "c"]
+
+
+@simulated
+async def test_what_was_down_long_before_does_not_keep_the_event_open(rig: Rig):
+    old = ["old1", "old2", "old3"]
+    rig.registry(*old, "a", "b", "c", restartBudget={"maxPerHour": 10})
+    rig.curable = False
+    await rig.start()
+    await rig.passes(90)
+    for name in old:
+        rig.dies(name)
+        await rig.passes(HOUR)
+    rig.dies("a", "b", "c")
+    await rig.passes(10 * MINUTE)
+    assert (await event(rig)).data["services"] == ["a", "b", "c"]
+    rig.heals("b", "c")
+    await rig.passes(5 * MINUTE)
+    assert (await event(rig)).data["stillFailing"] == ["a"]
+    assert rig.restarted == [*old, "a"]
+
+
+@simulated
+async def test_dependants_that_are_seen_to_fail_before_their_root_are_no_event_beside_an_old_outage(rig: Rig):
+    names = ["d1", "d2", "d3", "root"]
+    rig.registry("legacy", *names, depends={name: ["root"] for name in names[:3]})
+    rig.curable = False
+    await rig.start()
+    await rig.passes(90)
+    rig.dies("legacy")
+    await rig.passes(HOUR)
+    rig.dies(*names)
+    for name in names[:3]:
+        await rig.watch.check(name)
+    await rig.passes(10 * MINUTE)
+    assert await rig.said("infrastructure_event") == []
+    assert rig.restarted == ["legacy", "root"]
+
+
+@simulated
+async def test_what_depends_on_a_service_in_maintenance_makes_no_event(rig: Rig):
+    names = ["a", "b", "c"]
+    rig.registry("db", *names, depends={name: ["db"] for name in names})
+    await rig.start()
+    await rig.passes(90)
+    await rig.watch.pause("db", 2 * HOUR, "somebody")
+    rig.dies("db", *names)
+    await rig.passes(HOUR)
+    assert await rig.said("infrastructure_event") == []
