@@ -13,6 +13,8 @@ from argus.core.events import Event
 from argus.ops import story
 from argus.ops.house import House
 from argus.ops.operation import Answer, Ask, operation
+from argus.services.correlation import Correlator
+from argus.services.plans import OUTAGE
 from argus.store.interface import Store
 from argus.store.records import Incident
 
@@ -20,6 +22,7 @@ LAST = "last"
 _AROUND = 500
 """Of the newest incidents, in which those are looked for that this one explains."""
 _EVENTS = 3000
+_OF_A_MEMBER = 200
 _ROLES = {"agents": "agent", "sessions": "session"}
 _KINDS = {"service_outage": "service", "agent_death": "agent", "container_failure": "container"}
 _NOW = {
@@ -133,10 +136,13 @@ async def explain(house: House, ask: IncidentAsk) -> Story:
         missing.actions = ABOUT_INCIDENTS
         raise missing
     events = await house.store.story(found.id, limit=_EVENTS)
-    around = await house.store.incidents(limit=_AROUND)
+    under = _under(found, await house.store.incidents(limit=_AROUND))
+    # Who waits for a member of an infrastructure event heard of that service, and stands in its story.
+    members = [one.id for one in under if found.kind == Correlator.KIND and one.kind == OUTAGE]
+    theirs = [event for id in members for event in await house.store.story(id, limit=_OF_A_MEMBER)]
     return Story(
         incident=incident_view(found),
-        explains=_explained(found, events, around),
+        explains=_explained(found, [*events, *theirs], under),
         story=[entry for event in events for entry in _entries(house, event)],
         events=[_event(one) for one in events],
     )
@@ -175,9 +181,8 @@ def _entries(house: House, event: Event) -> list[EntryView]:
     ]
 
 
-def _explained(root: Incident, events: Sequence[Event], around: Sequence[Incident]) -> list[Explained]:
+def _explained(root: Incident, events: Sequence[Event], under: Sequence[Incident]) -> list[Explained]:
     words = _NOW if root.closed is None else _THEN
-    under = [one for one in around if one.data.get("explainedBy") == root.id]
     troubles = [
         Explained(kind=_KINDS.get(one.kind, "service"), name=one.subject, incident=one.id, what=words.get(one.kind, ""))
         for one in under
@@ -194,6 +199,15 @@ def _explained(root: Incident, events: Sequence[Event], around: Sequence[Inciden
         if (kind, name) not in named
     ]
     return [*troubles, *others]
+
+
+def _under(root: Incident, around: Sequence[Incident]) -> list[Incident]:
+    """Also what is under one that stands under it: an agent that died of a service in an infrastructure event."""
+    ids, found = {root.id}, list[Incident]()
+    while more := [one for one in around if one.data.get("explainedBy") in ids and one.id not in ids]:
+        found += more
+        ids.update(one.id for one in more)
+    return found
 
 
 OPERATIONS = (list_incidents, explain)

@@ -42,6 +42,9 @@ class ServiceView(Answer):
     restartable: bool
     repairing: bool = Field(description="A restart is under way or being verified")
     incident: str | None = Field(description="The open incident; argus explain shows its story")
+    explained_by: str | None = Field(
+        description="The incident of what explains that it fails: of what it depends on, or an infrastructure event"
+    )
     gate: str | None = Field(description="What holds a restart back")
     waits_for: str | None = Field(description="Who works with it, at the gate `in use`: a restart waits for that")
     restarts: int = Field(description="Restarts in this outage")

@@ -64,6 +64,12 @@ class Correlator:
         own_fault = bool(incident.data.get("ownFault"))
         self.event = Event(incident.id, incident.opened, names, self._window(names), own_fault)
 
+    def explains(self, name: str, health: Health) -> bool:
+        """Whether the event is why this service fails: it is one of those that fail together."""
+        # After a restart of Argus or a change of its configuration its failures are counted anew; its outage goes on.
+        is_failing = health.failing_since is not None or health.outage is not None
+        return self.event is not None and name in self.event.services and is_failing
+
     async def look(self, failing: Mapping[str, float], healths: Mapping[str, Health], now: float) -> None:
         """After a reading that could begin, widen or end an event. `failing`: who counts, and since when."""
         if self.event is None:

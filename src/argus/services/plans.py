@@ -138,7 +138,7 @@ class Planner:
             # Held back when it was looked at after its restart: in maintenance, or explained by something else.
             return self._escalation(service, judged, outage, "still_down")
         waiting = self._held(service.name, decision)
-        explained = self._explained(facts)
+        explained = self._explained(service.name, judged, facts)
         is_as_before = not fresh and isinstance(decision, Hold) and decision.gate is outage.gate
         if is_as_before and explained == outage.explained_by:
             return Plan(judged._replace(outage=outage))
@@ -161,9 +161,13 @@ class Planner:
             return Plan(health._replace(repair=act.id), (*writes, *intent), act)
         return Plan(health, tuple(writes))
 
-    def _explained(self, facts: policy.Facts) -> str:
-        """The incident at its root, once that is confirmed."""
+    def _explained(self, name: str, judged: Health, facts: policy.Facts) -> str:
+        """The incident at its root, once that is confirmed: of what it depends on, or of the event that this is part
+        of; for itself as well."""
         root = self._healths.get(facts.failed_dependency or "")
+        event = self._correlator.event
+        if event is not None and self._correlator.explains(facts.failed_dependency or name, root or judged):
+            return event.incident
         return root.outage.incident if root is not None and root.outage is not None else ""
 
     def _verdict(

@@ -163,6 +163,10 @@ class Reconciler:
         """The others are known, as far as they answered: what a failing one calls for can be decided."""
         if name == EVERYBODY:
             await self.correlator.declare(self._failing(self.healths), self._tools.clock.monotonic())
+            if self.correlator.event is not None:
+                # Those that are down already have a cause by now, and need not wait for their next check to have it.
+                for other in [one for one, health in self.healths.items() if health.outage is not None]:
+                    self.queue.put_nowait(Looked(other))
             return
         health = self.healths.get(name)
         if health is None or health.repair or health.last is None or not self._is_trusted(health.last):

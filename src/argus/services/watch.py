@@ -83,6 +83,14 @@ class Watch:
         event = self._reconciler.correlator.event
         return event.incident if event else None
 
+    def explained_by(self, name: str) -> str | None:
+        """The incident of what makes this one fail: of the event, also before the outage is confirmed, or of what it
+        depends on."""
+        health = self.healths[name]
+        if self._reconciler.correlator.explains(name, health):
+            return self.infrastructure_event
+        return health.outage.explained_by or None if health.outage else None
+
     def paused_until(self, name: str) -> float | None:
         return self._reconciler.quiet_until(name)
 
@@ -282,6 +290,7 @@ def describe(watch: Watch, name: str, now_wall: float) -> dict[str, object]:
         "restartable": service.restart is not None,
         "repairing": health.repair is not None,
         "incident": health.outage.incident if health.outage else None,
+        "explainedBy": watch.explained_by(name),
         "gate": gate.value if gate else None,
         "waitsFor": str(waiting.use) if waiting is not None and gate is Gate.IN_USE else None,
         "restarts": health.outage.restarts if health.outage else 0,

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 from tests.unit.services.test_reconciler import HOUR, MINUTE, Rig, simulated
 
+from argus.core.autonomy import Level
 from argus.host.seam import Failure
 from argus.services.model import Gate
 from argus.store.records import Incident
@@ -145,6 +146,11 @@ async def event(rig: Rig) -> Incident:
     return one
 
 
+async def because_of(rig: Rig, incident: str) -> list[str]:
+    """The services whose own incidents name this one."""
+    return sorted(one.subject for one in await rig.store.incidents() if one.data.get("explainedBy") == incident)
+
+
 @pytest.mark.req("INFRA-02.3")
 @simulated
 async def test_what_a_member_explains_neither_counts_nor_keeps_the_event_open(rig: Rig):
@@ -157,10 +163,26 @@ async def test_what_a_member_explains_neither_counts_nor_keeps_the_event_open(ri
     begun = await event(rig)
     assert begun.data["services"] == ["b", "c", "root"]
     assert begun.cause == "3 services fail together"
+    assert await because_of(rig, begun.id) == ["b", "c", "d1", "d2", "root"]
     rig.heals("b", "c")
     await rig.passes(5 * MINUTE)
     assert (await event(rig)).data["stillFailing"] == ["root"]
     assert rig.restarted == ["root"]
+    assert await because_of(rig, begun.id) == ["b", "c"], "what outlasts it is handled, and told, for itself"
+    assert await because_of(rig, rig.watch.healths["root"].outage.incident) == ["d1", "d2"]  # type: ignore[union-attr]
+
+
+@simulated
+async def test_members_name_the_event_as_soon_as_it_is_declared(rig: Rig):
+    rig.registry("a", "b", "c", **AT_ONCE)
+    rig.level = Level.OBSERVE
+    await rig.start()
+    await rig.passes(90)
+    rig.dies("a", "b", "c")
+    while rig.watch.infrastructure_event is None:
+        await rig.passes(0.1)
+    await rig.passes(2)
+    assert await because_of(rig, rig.watch.infrastructure_event) == ["a", "b", "c"]
 
 
 @simulated
@@ -175,6 +197,7 @@ async def test_what_was_down_long_before_is_no_part_of_the_event(rig: Rig):
     await rig.passes(10 * MINUTE)
     begun = await event(rig)
     assert begun.data["services"] == ["a", "b", "c"]
+    assert await because_of(rig, begun.id) == ["a", "b", "c"]
     await rig.kill()
     await rig.start()
     await rig.passes(10 * MINUTE)
