@@ -5,7 +5,7 @@ import { KEYS, listen } from "./keys";
 import { Ago, Mark, useTick } from "./parts";
 import { VIEWS, entry, to, usePlace } from "./route";
 import { entitle } from "./title";
-import { needs, verdict } from "./verdict";
+import { alone, needs, verdict } from "./verdict";
 import { AgentsView } from "./views/agents";
 import { EnvironmentsView } from "./views/environments";
 import { IncidentsView } from "./views/incidents";
@@ -105,7 +105,7 @@ function Navigation({ world, view }: { world: World; view: string }) {
         agents: state.sessions.filter((one) => one.needs_you).length + state.stopRequests.length + state.agents.filter((one) => one.state === "dead").length,
         environments: state.environments.filter((one) => one.state === "failed" || one.state === "interrupted").length,
         servers: state.breakers.filter((one) => one.state !== "closed").length,
-        incidents: state.incidents.filter((one) => !one.closed && !one.data.explainedBy).length,
+        incidents: alone(state.incidents).length,
       }
     : {};
   const list = useRef<HTMLUListElement>(null);

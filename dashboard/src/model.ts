@@ -18,6 +18,8 @@ export interface Service {
   restartable: boolean;
   repairing: boolean;
   incident: string | null;
+  /** The incident of what makes it fail. */
+  explainedBy: string | null;
   gate: string | null;
   restarts: number;
   pausedUntil: string | null;

@@ -1,5 +1,5 @@
 // What a state comes to: is anything wrong, and who is waited for. Pure.
-import type { Agent, Run, Service, Session, State, StopRequest } from "./model";
+import type { Agent, Incident, Run, Service, Session, State, StopRequest } from "./model";
 import { type Tone, many } from "./words";
 
 export const isUnwell = (one: Service): boolean => ["down", "unknown", "degraded"].includes(one.state) || one.flapping || one.failures > 0;
@@ -19,35 +19,36 @@ export interface Consequence {
   link: string;
 }
 
-/** By the root, as `waits_for` calls it: "service db", "environment shop". */
+/** The infrastructure event as a root. There is one at a time. */
+const EVENT = "event";
+
+/** By the root, as `waits_for` calls it: "service db", "environment shop"; or the event. */
 export type Consequences = Map<string, Consequence[]>;
 
 export function consequences(state: State): Consequences {
-  const open = new Map(state.incidents.filter((one) => !one.closed).map((one) => [one.id, one]));
+  const incidents = new Map(state.services.filter((one) => one.incident).map((one) => [one.incident, `service ${one.name}`]));
+  if (state.infrastructureEvent) incidents.set(state.infrastructureEvent, EVENT);
   const found = new Map<string, Map<string, Consequence>>();
   const add = (root: string, one: Consequence) => {
     const known = found.get(root) ?? new Map<string, Consequence>();
     found.set(root, known.set(one.key, one));
   };
-  /** What the incident that explains this one is about; empty when nothing does. */
-  const rootOf = (incident: string | null): string => {
-    const by = incident ? open.get(incident)?.data.explainedBy : null;
-    const root = typeof by === "string" ? open.get(by) : undefined;
-    if (!root) return "";
-    return root.kind === "container_failure" ? `environment ${root.subject.slice(0, root.subject.lastIndexOf("/"))}` : `service ${root.subject}`;
-  };
+  /** What makes each service fail, by its name as a root; nothing when that is over. */
+  const why = new Map(state.services.filter(isUnwell).map((one) => [`service ${one.name}`, incidents.get(one.explainedBy)]));
+  /** Who waits for a service that is itself part of something larger stands under that. */
+  const top = (root: string): string => why.get(root) ?? root;
   for (const one of state.services) {
-    const root = isUnwell(one) ? rootOf(one.incident) : "";
+    const root = why.get(`service ${one.name}`);
     if (root) add(root, { key: `service ${one.name}`, name: one.name, words: one.state, link: `#/services/${encodeURIComponent(one.name)}` });
   }
   for (const one of state.agents) {
     const words = one.state === "dead" ? "dead, and respawned when it is back" : one.state === "spawning" ? "starts when it is back" : "waits";
-    for (const root of one.waits_for) add(root, { key: `agent ${one.agent_id}`, name: one.agent_id, words, link: `#/agents/${encodeURIComponent(one.agent_id)}` });
+    for (const root of one.waits_for) add(top(root), { key: `agent ${one.agent_id}`, name: one.agent_id, words, link: `#/agents/${encodeURIComponent(one.agent_id)}` });
   }
   for (const one of state.sessions)
-    for (const root of one.waits_for) add(root, { key: `session ${one.project}`, name: one.project, words: "waits", link: `#/sessions/${encodeURIComponent(one.project)}` });
+    for (const root of one.waits_for) add(top(root), { key: `session ${one.project}`, name: one.project, words: "waits", link: `#/sessions/${encodeURIComponent(one.project)}` });
   // Under a root that is shown, or not at all: what cannot be found there stands by itself.
-  const shown = new Set([...state.services.filter(isUnwell).map((one) => `service ${one.name}`), ...state.environments.map((one) => `environment ${one.project}`)]);
+  const shown = new Set([...(state.infrastructureEvent ? [EVENT] : []), ...state.services.filter(isUnwell).map((one) => `service ${one.name}`), ...state.environments.map((one) => `environment ${one.project}`)]);
   return new Map([...found].filter(([root]) => shown.has(root)).map(([root, under]) => [root, [...under.values()]]));
 }
 
@@ -63,7 +64,7 @@ export function wrong(state: State): Wrong[] {
   const other = (key: string, title: string, detail: string, link: string, tone: Tone, root?: string) =>
     others.push({ kind: "other", key, title, detail, link, tone, root });
   if (state.infrastructureEvent)
-    other("event", "Infrastructure event", "Several services fail together; nothing is restarted until it has ended.", `#/incidents/${state.infrastructureEvent}`, "bad");
+    other("event", "Infrastructure event", "Several services fail together; nothing is restarted until it has ended.", `#/incidents/${state.infrastructureEvent}`, "bad", EVENT);
   if (state.argus.store !== "ok") other("store", "The record", state.argus.store, "#/settings", "bad");
   for (const one of state.breakers)
     if (one.state !== "closed")
@@ -77,6 +78,12 @@ export function wrong(state: State): Wrong[] {
     if (one.state === "dead" || one.state === "stalled")
       other(`session ${one.project}`, one.project, `session ${one.state}: ${one.because}`, `#/sessions/${encodeURIComponent(one.project)}`, "warn");
   return [...others, ...services.map((one): Wrong => ({ kind: "service", one })), ...agents.map((one): Wrong => ({ kind: "agent", one }))];
+}
+
+/** Open, and no part of another: what is counted as a trouble. What outlasts its root stands for itself. */
+export function alone(incidents: Incident[]): Incident[] {
+  const over = new Set<unknown>(incidents.filter((one) => one.closed).map((one) => one.id));
+  return incidents.filter((one) => !one.closed && (!one.data.explainedBy || over.has(one.data.explainedBy)));
 }
 
 export type Need =
@@ -104,8 +111,9 @@ export function keyOf(need: Need): string {
 /** Containers to which nothing happens by itself any more, with how that is called. */
 export const givenUp = (run: Run): [string, string][] => Object.entries(run.guards).filter(([, guard]) => guard === "failed" || guard === "exhausted");
 
-/** Gates that only a person opens. */
-const YOURS = ["autonomy", "budget", "already restarted in this outage", "no restart configured", "self-exclusion"];
+const NO_WAY = "no restart configured";
+/** Gates that only a person opens. The others open by themselves, also of what Argus has no way to restart: what is down with something else is mended with that. */
+const YOURS = ["autonomy", "budget", "already restarted in this outage", NO_WAY, "self-exclusion"];
 
 export function needs(state: State): Need[] {
   // What keeps work from going on stands first: wishes to end can wait, and one agent can make many.
@@ -113,7 +121,7 @@ export function needs(state: State): Need[] {
     ...state.sessions.filter((one) => one.needs_you).map((one): Need => ({ kind: "session", one })),
     ...state.agents.filter((one) => one.state === "dead" && (one.gate || one.reason) && !one.waits_for.length).map((one): Need => ({ kind: "agent", one })),
     ...state.environments.filter((one) => one.state === "interrupted" || givenUp(one).length).map((one): Need => ({ kind: "environment", one })),
-    ...state.services.filter((one) => one.state === "down" && (YOURS.includes(one.gate ?? "") || !one.restartable)).map((one): Need => ({ kind: "service", one })),
+    ...state.services.filter((one) => one.state === "down" && YOURS.includes(one.gate ?? (one.restartable ? "" : NO_WAY))).map((one): Need => ({ kind: "service", one })),
     ...state.stopRequests.map((one): Need => ({ kind: "stop", one })),
   ];
 }

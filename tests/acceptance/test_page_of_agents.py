@@ -96,3 +96,69 @@ def test_one_root_is_one_alert_with_what_it_explains_under_it(argus: Argus) -> N
         root.start()
         leaf.start()
         expect(page.locator("#verdict")).to_have_text("All is well")
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+def test_an_infrastructure_event_is_one_alert_with_its_members_and_who_waits_for_them_under_it(argus: Argus) -> None:
+    three = [WebServer(argus, name).start() for name in ("a", "b", "c")]
+    leaf = WebServer(argus, "leaf").start()
+    worker = {"command": ["sleep", "600"], "cwd": str(argus.folder), "dependsOn": ["a"]}
+    said = {
+        "server": {"port": 0},
+        "health": {"services": [*(one.service() for one in three), leaf.service(dependsOn=["b"])]},
+        "agents": {"configs": {"worker": worker}},
+    }
+    argus.write(yaml.safe_dump(said))
+    argus.up()
+    for name in ("a", "b", "c", "leaf"):
+        argus.wait_until(name, "up")
+    argus.cli("agents", "spawn", "worker", "--task", "a task")
+    argus.wait_for("agent_spawned")
+    expect.set_options(timeout=DEADLINE * 1000)
+    with page_of(argus) as page:
+        for one in (*three, leaf):
+            one.kill()
+        incident = argus.wait_for("infrastructure_event").data["incident"]
+        wrong = page.locator("section[aria-labelledby=wrong]")
+        expect(wrong.locator(".because")).to_have_text(
+            "because of it: a down, b down, c down, leaf down, team-worker001 waits"
+        )
+        expect(wrong.locator("a.card")).to_have_count(1)
+        expect(wrong.locator("a.card")).to_contain_text("Infrastructure event")
+        expect(page.locator("section[aria-labelledby=needs] article")).to_have_count(0)
+        expect(page.locator("nav a", has_text="Incidents").locator(".count")).to_have_text("1 not well")
+        page.locator("nav a", has_text="Incidents").click()
+        expect(page.locator("a.card", has_text="because of infrastructure event")).to_have_count(4)
+    explains = argus.get(f"/api/incidents/{incident}")["explains"]
+    named = [f"{kind} {name}" for kind, name in sorted((one["kind"], one["name"]) for one in explains)]
+    assert named == ["agent team-worker001", "service a", "service b", "service c", "service leaf"]
+    own = {one["name"]: one["incident"] for one in explains}
+    assert f"service leaf: down, and not restarted for itself (argus explain {own['leaf']})" in (
+        argus.cli("explain", incident).stdout
+    )
+    assert f"because of another incident: argus explain {incident}" in argus.cli("explain", own["a"]).stdout
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+def test_what_is_down_with_its_root_needs_nobody_by_itself_and_says_why_it_is_down(argus: Argus) -> None:
+    root, child = WebServer(argus, "root").start(), WebServer(argus, "child").start()
+    argus.configure([root.service("fail"), child.service(dependsOn=["root"])])
+    argus.up()
+    argus.wait_until("root", "up")
+    argus.wait_until("child", "up")
+    expect.set_options(timeout=DEADLINE * 1000)
+    with page_of(argus) as page:
+        root.kill()
+        child.kill()
+        argus.wait_for("service_escalated", "root")
+        argus.wait_for("service_down", "child")
+        needs = page.locator("section[aria-labelledby=needs] article")
+        expect(needs).to_have_count(1)
+        expect(needs).to_contain_text("root")
+        expect(page.locator("nav a", has_text="Overview").locator(".count")).to_have_text("1 need you")
+        page.locator("nav a", has_text="Incidents").click()
+        expect(page.locator("a.card", has_text="because of root")).to_contain_text("child")
+        root.start()
+        page.locator("nav a", has_text="Overview").click()
+        expect(needs).to_contain_text("child")
+        expect(needs).to_contain_text("no restart configured")

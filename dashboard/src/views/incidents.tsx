@@ -15,6 +15,11 @@ interface Page {
 
 const lasted = (one: Incident): string => duration(((one.closed ? Date.parse(one.closed) : now()) - Date.parse(one.opened)) / 1000);
 
+/** The incident of which this one is a part; empty when it stands for itself. */
+const rootOf = (one: Incident): string => (typeof one.data.explainedBy === "string" ? one.data.explainedBy : "");
+
+const titleOf = (one: Incident | undefined): string => (one ? one.subject || plain(one.kind) : "another incident");
+
 const Open = ({ one }: { one: Incident }) => (
   <span class={`status ${one.closed ? "ok" : "bad"}`}>
     <Mark tone={one.closed ? "ok" : "bad"} /> {one.closed ? "over" : "open"}
@@ -35,6 +40,7 @@ function List({ stamp }: { stamp: unknown }) {
     );
   const wanted = words.trim().toLowerCase();
   const all = [...(first.value?.incidents ?? []), ...(older?.incidents ?? [])];
+  const known = new Map(all.map((one) => [one.id, one]));
   const found = all.filter((one) => !wanted || `${one.subject} ${one.kind} ${one.cause}`.toLowerCase().includes(wanted));
   return (
     <>
@@ -50,8 +56,11 @@ function List({ stamp }: { stamp: unknown }) {
           <li key={one.id}>
             <a class="card row" data-row href={to("incidents", one.id)}>
               <Open one={one} />
-              <strong>{one.subject || plain(one.kind)}</strong>
-              <span class="what">{clipped(one.cause || plain(one.kind))}</span>
+              <strong>{titleOf(one)}</strong>
+              <span class="what">
+                {clipped(one.cause || plain(one.kind))}
+                {rootOf(one) && <span class="soft"> · because of {titleOf(known.get(rootOf(one)))}</span>}
+              </span>
               <span class="soft side">
                 {clock(one.opened)} · {lasted(one)}
               </span>
@@ -113,7 +122,7 @@ function Detail({ id, stamp }: { id: string; stamp: unknown }) {
   const { value, problem, again } = useFetched<Story>(`/api/incidents/${part(id)}`, stamp);
   const one = value?.incident;
   const events = new Map(value?.events.map((event) => [event.id, event]));
-  const root = one && typeof one.data.explainedBy === "string" ? one.data.explainedBy : "";
+  const root = one ? rootOf(one) : "";
   return (
     <>
       <p class="back">
@@ -124,7 +133,7 @@ function Detail({ id, stamp }: { id: string; stamp: unknown }) {
       {one && (
         <>
           <div class="title">
-            <h1>{one.subject || plain(one.kind)}</h1>
+            <h1>{titleOf(one)}</h1>
             <Open one={one} />
           </div>
           {one.cause && <p class="said">{one.cause}</p>}
