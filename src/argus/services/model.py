@@ -89,7 +89,7 @@ class Outage:
     cause: str = ""
     """What the check that confirmed it saw."""
     explained_by: str = ""
-    """The incident of what it depends on, while that is down."""
+    """The incident of what it depends on, or of the event, if there was one, the last one; also when that is over."""
     waits_since: float | None = None
     """Since when, by the wall clock, its restart waits for who works with it."""
 

@@ -138,7 +138,8 @@ class Planner:
             # Held back when it was looked at after its restart: in maintenance, or explained by something else.
             return self._escalation(service, judged, outage, "still_down")
         waiting = self._held(service.name, decision)
-        explained = self._explained(service.name, judged, facts)
+        # What explained it stays with it when that is back: the story of a root is not told anew once it is over.
+        explained = self._explained(service.name, judged, facts) or outage.explained_by
         is_as_before = not fresh and isinstance(decision, Hold) and decision.gate is outage.gate
         if is_as_before and explained == outage.explained_by:
             return Plan(judged._replace(outage=outage))

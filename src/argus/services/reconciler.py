@@ -331,10 +331,12 @@ class Reconciler:
         return self.services[name]
 
     async def _carry_out(self, name: str, plan: Plan) -> None:
+        outage, is_fresh = plan.health.outage, self.healths[name].outage is None
         if plan.act is None:
             await self._tools.notes.note(*plan.writes)
             self.healths[name] = plan.health
-            outage = plan.health.outage
+            if outage is not None and is_fresh:
+                self._explain_others()
             if outage is not None and outage.gate is Gate.IN_USE:
                 self._look_soon(name)
             return
@@ -346,8 +348,18 @@ class Reconciler:
             self.spending.spend(act)
             reach(Place.INTENT_RECORDED)
             self.repairs.start(self.services[name], act)
+            if is_fresh:
+                self._explain_others()
 
         await self._intents.commit(*plan.writes, then=then)
+
+    def _explain_others(self) -> None:
+        """What went down before its root has been confirmed stands under that one from now on: by its next reading the
+        root may be back, and nobody would know any more."""
+        for other, health in self.healths.items():
+            outage = health.outage
+            if outage is not None and outage.gate is Gate.DEPENDENCY and not outage.explained_by:
+                self.queue.put_nowait(Looked(other))
 
     def _look_soon(self, name: str) -> None:
         """The next reading may be a minute away, and the work that is waited for over in a second."""

@@ -560,6 +560,47 @@ async def test_what_a_failed_dependency_explains_is_neither_restarted_nor_told(r
 
 
 @simulated
+async def test_what_a_root_explained_stays_in_its_story_when_it_is_over(rig: Rig):
+    rig.registry("db", "api", "gate", depends={"api": ["db"], "gate": ["api"]})
+    rig.curable = False
+    await rig.start()
+    rig.dies("db", "api", "gate")
+    await rig.passes(20 * MINUTE)
+    rig.heals("db")
+    await rig.passes(5 * MINUTE)
+    assert rig.restarted == ["db", "api"], "what is still down then is handled for itself"
+    rig.heals("api", "gate")
+    await rig.passes(5 * MINUTE)
+    found = {one.subject: one for one in await rig.store.incidents()}
+    assert all(one.closed is not None for one in found.values())
+    assert found["api"].data["explainedBy"] == found["db"].id
+    assert found["gate"].data["explainedBy"] in (found["db"].id, found["api"].id)
+
+
+@simulated
+async def test_what_went_down_before_its_root_was_confirmed_stands_under_it_without_another_reading(rig: Rig):
+    rig.registry("db", "api", depends={"api": ["db"]})
+    services = [
+        one.model_copy(update={"interval": HOUR}) if one.name == "api" else one for one in rig.settings.services
+    ]
+    rig.settings = rig.settings.model_copy(update={"services": tuple(services)})
+    rig.curable = False
+    await rig.start()
+    await rig.passes(90)
+    rig.dies("db", "api")
+    await rig.watch.check("db")
+    for _ in range(3):
+        await rig.watch.check("api")
+    assert rig.watch.healths["api"].outage is not None
+    assert rig.watch.healths["db"].outage is None
+    await rig.passes(10 * MINUTE)
+    db, api = rig.watch.healths["db"].outage, rig.watch.healths["api"].outage
+    assert db is not None
+    assert api is not None
+    assert api.explained_by == db.incident
+
+
+@simulated
 async def test_a_root_that_is_configured_anew_while_it_is_down_still_explains(rig: Rig):
     rig.registry("db", "api", depends={"api": ["db"]})
     rig.curable = False
