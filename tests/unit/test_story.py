@@ -12,9 +12,11 @@ import pytest
 from argus.agents.launches import last_words
 from argus.core.events import Event
 from argus.ops import story
+from argus.ops.incidents import explained
 from argus.ops.story import Part
 from argus.ops.story_evidence import LINE, LINES, evidence
 from argus.ops.story_words import recovered
+from argus.store.records import Incident
 
 _SOURCE = Path(story.__file__).parent.parent
 _MODULES = {
@@ -74,6 +76,54 @@ def test_the_modules_are_all_that_speak_of_incidents():
 def test_words_are_found_also_for_an_event_of_which_nothing_is_known(name: str):
     for data in ({}, {"generation": 2, "hint": None, "services": None}):
         assert all(one.text and "\n" not in one.text for one in story.tell(event(name, **data)))
+
+
+@pytest.mark.parametrize(
+    ("told", "is_over", "what"),
+    [
+        ([("dependency_lost", {})], False, "waits until it is back"),
+        ([("dependency_lost", {})], True, "waited until it was back"),
+        ([("dependency_lost", {}), ("dependency_back", {"is_back": True})], False, "waited until it was back"),
+        (
+            [("dependency_lost", {}), ("dependency_back", {"is_back": False})],
+            False,
+            "waited, and was told that it need not any more",
+        ),
+        (
+            [("dependency_lost", {}), ("dependency_back", {"is_back": False})],
+            True,
+            "waited, and was told that it need not any more",
+        ),
+        ([("spawn_waits", {})], False, "is started when it is back"),
+        ([("spawn_waits", {}), ("spawn_wait_ended", {"outcome": "started"})], False, "waited, and was started"),
+        ([("spawn_waits", {}), ("spawn_wait_ended", {"outcome": "started"})], True, "waited, and was started"),
+        ([("spawn_waits", {})], True, "waited to be started"),
+    ],
+)
+def test_who_stood_still_is_told_as_it_is_by_now(told: list[tuple[str, dict[str, Any]]], is_over: bool, what: str):
+    events = [event(f"agents:{type}", **data) for type, data in told]
+    root = Incident("i", "service_outage", "db", 0.0, 9.0 if is_over else None, "", {})
+    (one,) = explained(root, events, [])
+    assert (one.kind, one.name, one.what) == ("agent", "one", what)
+
+
+@pytest.mark.parametrize(
+    ("gate", "closed", "is_over", "what"),
+    [
+        ("dependency down", None, False, "down, and not restarted for itself"),
+        ("dependency down", 5.0, False, "was down with it, and was not restarted for itself"),
+        ("dependency down", 5.0, True, "was down with it, and was not restarted for itself"),
+        (None, None, True, "fell with it, and is handled for itself by now"),
+        ("budget", 5.0, True, "fell with it, and was handled for itself later"),
+    ],
+)
+def test_a_service_that_fell_with_its_root_is_told_as_it_is_by_now(
+    gate: str | None, closed: float | None, is_over: bool, what: str
+):
+    root = Incident("i", "service_outage", "db", 0.0, 9.0 if is_over else None, "", {})
+    under = Incident("j", "service_outage", "api", 1.0, closed, "", {"gate": gate, "explainedBy": "i"})
+    (one,) = explained(root, [], [root, under])
+    assert (one.kind, one.name, one.incident, one.what) == ("service", "api", "j", what)
 
 
 def event(name: str, **data: Any) -> Event:

@@ -134,6 +134,7 @@ def read(data: Mapping[str, Any]) -> Agent:
             "died": Stamp(**data["died"]) if data.get("died") else None,
             "terminal": Process(**data["terminal"]) if data.get("terminal") else None,
             "trouble": Trouble(**data["trouble"]) if data.get("trouble") else None,
+            "waits_under": tuple(data.get("waits_under", ())),
         }
     )
 

@@ -90,9 +90,9 @@ class Ledger:
     def _removal(self, agent: Agent, reason: str, by: str) -> tuple[Agent, list[Write]]:
         removed = self.moved(agent, State.REMOVED, reason=reason)
         ending = incidents.closing(removed, self._tools.clock.wall(), f"removed: {reason}")
-        told = Append(reports.removed(removed, by))
-        removed = replace(removed, trouble=None)
-        return removed, [*ending, put(removed), told]
+        told = [reports.removed(removed, by), *reports.waited(removed, "removed")]
+        removed = replace(removed, trouble=None, waits_under=())
+        return removed, [*ending, put(removed), *map(Append, told)]
 
     def forget(self, id: str, why: str) -> None:
         self.book.forget(id)

@@ -106,6 +106,8 @@ class Agent:
     """Somebody was told of this silence."""
     trouble: Trouble | None = None
     """Its death, or that of who had its task before, until the task goes on."""
+    waits_under: tuple[str, ...] = ()
+    """The incidents in whose stories it stands as long as its first start waits."""
 
     @property
     def needs_a_person(self) -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from argus.agents.model import Agent
 from argus.agents.policy import Gate
 from argus.core.autonomy import Level
 from argus.core.cutting import beginning
-from argus.core.depending import Broke
+from argus.core.depending import Broken
 from argus.core.errors import Code
 from argus.core.events import Draft
 from argus.store.records import Act
@@ -43,10 +43,22 @@ def spawn_started(agent: Agent, act: Act, by: str) -> Draft:
     return _draft("spawn_started", agent, act=act.id, by=by, project_path=agent.project)
 
 
-def waits(agent: Agent, roots: Broke) -> Draft:
-    """Its first start waits for what it needs: it stands in that one's story."""
-    incident = {"incident": roots[0].incident} if roots[0].incident else {}
-    return _draft("spawn_waits", agent, dependencies=[one.thing.written for one in roots], **incident)
+def waits(agent: Agent, roots: Iterable[Broken]) -> list[Draft]:
+    """Its first start waits for what it needs: one for each, it stands in that one's story."""
+    return [
+        _draft(
+            "spawn_waits",
+            agent,
+            dependencies=[root.thing.written],
+            **({"incident": root.incident} if root.incident else {}),
+        )
+        for root in roots
+    ]
+
+
+def waited(agent: Agent, outcome: str) -> list[Draft]:
+    """What came of that wait, in every story that it stands in: started, failed or removed."""
+    return [_draft("spawn_wait_ended", agent, outcome=outcome, incident=one) for one in agent.waits_under]
 
 
 def spawned(agent: Agent, act: Act, before: str) -> Draft:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +21,7 @@ from argus.agents.model import Agent, Origin, Process, State
 from argus.agents.policy import Gate
 from argus.agents.tools import Tools
 from argus.core.clock import stamp
-from argus.core.depending import Broke
+from argus.core.depending import Broke, Broken
 from argus.core.errors import ArgusError, Code
 from argus.core.events import Draft
 from argus.core.vital import Vital
@@ -64,8 +65,8 @@ class Starts:
         if roots and terminal is not None:
             raise _not_now(agent, roots)
         if roots:
-            agent = replace(agent, gate=Gate.DEPENDENCY.value, reason=_waits(roots))
-        return await self._begin(agent, by, None, *([reports.waits(agent, roots)] if roots else []))
+            agent = replace(agent, gate=Gate.DEPENDENCY.value, reason=_waits(roots), waits_under=_stories(roots))
+        return await self._begin(agent, by, None, *reports.waits(agent, roots))
 
     def _worktree(self, project: str, lineage: str) -> str:
         place = self._tools.worktrees.place(project, lineage)
@@ -175,9 +176,10 @@ class Starts:
             # Its gate is on record until it runs: an Argus that is killed here knows that it was meant to wait.
             self.carry_out(agent, self._held.pop(agent.id))
         elif agent.reason != _waits(roots):
-            # One thing is back and another is down by now.
-            agent = replace(agent, reason=_waits(roots))
-            await self._tools.notes.note(put(agent))
+            # One thing is back and another is down by now: it waits in the story of that one too.
+            more = [root for root in roots if root.incident and root.incident not in agent.waits_under]
+            agent = replace(agent, reason=_waits(roots), waits_under=(*agent.waits_under, *_stories(more)))
+            await self._tools.notes.note(put(agent), *map(Append, reports.waits(agent, more)))
             self._ledger.book.put(agent)
 
     async def no_longer_waits(self, agent: Agent) -> None:
@@ -257,7 +259,10 @@ class Starts:
             await self._nobody_wants(message)
         if agent is None or agent.state is not State.SPAWNING:
             return agent  # its outcome is on record, and this is the same news again
-        if message.running is None and message.ended is None:
+        is_started = message.running is not None or message.ended is not None
+        waited = reports.waited(agent, "started" if is_started else "removed" if agent.stop else "failed")
+        agent = replace(agent, waits_under=())
+        if not is_started:
             agent = self._ledger.dead(replace(agent, reason=message.failure, gate=""))
             ending = self._ledger.incident(agent)
             outcome, detail = "failed", {"reason": message.failure}
@@ -272,7 +277,7 @@ class Starts:
             ending = incidents.closing(agent, now.wall, f"respawned as {agent.id}")
             agent = replace(agent, trouble=None)
         closed = CloseAct(message.act.id, outcome, self._tools.clock.wall(), detail)
-        await self._settled(agent, *ending, put(agent), closed, Append(told))
+        await self._settled(agent, *ending, put(agent), closed, *map(Append, (told, *waited)))
         return agent
 
     async def _settled(self, agent: Agent, *writes: Write) -> None:
@@ -305,6 +310,10 @@ class Starts:
 
     def _where(self, running: Running) -> Process:
         return self._ledger.here(running.agent, running.shim)
+
+
+def _stories(roots: Iterable[Broken]) -> tuple[str, ...]:
+    return tuple(root.incident for root in roots if root.incident)
 
 
 def _waits(roots: Broke) -> str:

@@ -107,8 +107,10 @@ class Graph:
                 after = (told or Told(who.key)).losing(things)
                 await self._record(who.key, after, *map(Append, reports.lost(who, fresh, text)))
             case Back(things) if told is not None:
-                text = words.back(things, self._is_well, self._still_down(who))
-                await self._record(who.key, told.ending(things), *map(Append, reports.back(who, told, things, text)))
+                still = self._still_down(who)
+                text = words.back(things, self._is_well, still)
+                drafts = reports.back(who, told, things, text, self._is_well, still)
+                await self._record(who.key, told.ending(things), *map(Append, drafts))
             case _:
                 pass
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from argus.core.clock import rfc3339
@@ -30,9 +30,20 @@ def lost(who: Dependant, roots: Broke, text: str) -> list[Draft]:
     ]
 
 
-def back(who: Dependant, told: Told, names: Iterable[str], text: str) -> list[Draft]:
+def back(
+    who: Dependant, told: Told, names: Iterable[str], text: str, is_well: Callable[[str], bool], still: list[str]
+) -> list[Draft]:
+    """`is_back`: not only needed no longer. `still_waits_for`: what else it was told of, and is down."""
     return [
-        _draft("dependency_back", who, str(told.things[name].get("incident", "")), dependency=name, text=text)
+        _draft(
+            "dependency_back",
+            who,
+            str(told.things[name].get("incident", "")),
+            dependency=name,
+            is_back=is_well(name),
+            still_waits_for=still,
+            text=text,
+        )
         for name in names
     ]
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from argus.core.clock import rfc3339
 from argus.core.errors import ABOUT_INCIDENTS, ArgusError, Code
 from argus.core.events import Event
-from argus.ops import story
+from argus.ops import because, story
 from argus.ops.house import House
 from argus.ops.operation import Answer, Ask, operation
 from argus.services.correlation import Correlator
@@ -25,21 +25,6 @@ _EVENTS = 3000
 _OF_A_MEMBER = 200
 _ROLES = {"agents": "agent", "sessions": "session"}
 _KINDS = {"service_outage": "service", "agent_death": "agent", "container_failure": "container"}
-_NOW = {
-    "service_outage": "down, and not restarted for itself",
-    "agent_death": "died, and is respawned when it is back",
-    "container_failure": "failed while it was down",
-    "dependency_lost": "waits until it is back",
-    "spawn_waits": "is started when it is back",
-}
-_THEN = {
-    "service_outage": "was down with it, and was not restarted for itself",
-    "agent_death": "died, and its respawn waited",
-    "container_failure": "failed while it was down",
-    "dependency_lost": "waited until it was back",
-    "spawn_waits": "waited to be started",
-}
-"""The same when all of it is over."""
 
 
 class IncidentView(Answer):
@@ -136,13 +121,13 @@ async def explain(house: House, ask: IncidentAsk) -> Story:
         missing.actions = ABOUT_INCIDENTS
         raise missing
     events = await house.store.story(found.id, limit=_EVENTS)
-    under = _under(found, await house.store.incidents(limit=_AROUND))
+    below = under(found, await house.store.incidents(limit=_AROUND))
     # Who waits for a member of an infrastructure event heard of that service, and stands in its story.
-    members = [one.id for one in under if found.kind == Correlator.KIND and one.kind == OUTAGE]
+    members = [one.id for one in below if found.kind == Correlator.KIND and one.kind == OUTAGE]
     theirs = [event for id in members for event in await house.store.story(id, limit=_OF_A_MEMBER)]
     return Story(
         incident=incident_view(found),
-        explains=_explained(found, [*events, *theirs], under),
+        explains=explained(found, sorted([*events, *theirs], key=lambda one: one.n), below),
         story=[entry for event in events for entry in _entries(house, event)],
         events=[_event(one) for one in events],
     )
@@ -181,17 +166,20 @@ def _entries(house: House, event: Event) -> list[EntryView]:
     ]
 
 
-def _explained(root: Incident, events: Sequence[Event], under: Sequence[Incident]) -> list[Explained]:
-    words = _NOW if root.closed is None else _THEN
+def explained(root: Incident, events: Sequence[Event], under: Sequence[Incident]) -> list[Explained]:
+    """`events`: of its story and of those under it, in their order. `under`: the incidents that it explains."""
+    is_over = root.closed is not None
     troubles = [
-        Explained(kind=_KINDS.get(one.kind, "service"), name=one.subject, incident=one.id, what=words.get(one.kind, ""))
+        Explained(
+            kind=_KINDS.get(one.kind, "service"), name=one.subject, incident=one.id, what=because.trouble(one, is_over)
+        )
         for one in under
     ]
     named = {(one.kind, one.name) for one in troubles}
     waiting = {
-        (_ROLES[event.channel], event.subject): words[event.type]
+        (_ROLES[event.channel], event.subject): what
         for event in events
-        if event.channel in _ROLES and event.type in words
+        if event.channel in _ROLES and (what := because.waiting(event, is_over))
     }
     others = [
         Explained(kind=kind, name=name, incident=None, what=what)
@@ -201,7 +189,7 @@ def _explained(root: Incident, events: Sequence[Event], under: Sequence[Incident
     return [*troubles, *others]
 
 
-def _under(root: Incident, around: Sequence[Incident]) -> list[Incident]:
+def under(root: Incident, around: Sequence[Incident]) -> list[Incident]:
     """Also what is under one that stands under it: an agent that died of a service in an infrastructure event."""
     ids, found = {root.id}, list[Incident]()
     while more := [one for one in around if one.data.get("explainedBy") in ids and one.id not in ids]:

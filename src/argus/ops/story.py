@@ -77,6 +77,7 @@ TABLE: dict[str, tuple[tuple[Part, Words], ...]] = {
     "agents:stop_started": ((_DONE, words.stop_started),),
     "agents:stop_finished": ((_CAME, words.saying("it was told to end")),),
     "agents:spawn_waits": ((_EXPLAINED, words.waits),),
+    "agents:spawn_wait_ended": ((_EXPLAINED, words.waited),),
     "agents:dependency_lost": ((_EXPLAINED, words.needs),),
     "agents:dependency_back": ((_EXPLAINED, words.goes_on),),
     "sessions:dependency_lost": ((_EXPLAINED, words.needs),),

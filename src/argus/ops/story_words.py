@@ -171,8 +171,15 @@ def needs(data: Data) -> str:
     return f"{_who(data)} needs it, and waits"
 
 
+def waited(data: Data) -> str:
+    came = {"started": "is started", "failed": "could not be started", "removed": "is not started any more: removed"}
+    return f"{_who(data)} {came.get(str(data.get('outcome')), 'does not wait any more')}"
+
+
 def goes_on(data: Data) -> str:
-    return f"{_who(data)} goes on"
+    told = "is told that it is back" if data.get("is_back", True) else "is told that it need not wait for it any more"
+    still = data.get("still_waits_for")
+    return f"{_who(data)} {told}, and {f'waits for {_names(still)}' if still else 'goes on'}"
 
 
 # Containers.

@@ -89,7 +89,10 @@ class Watch:
         health = self.healths[name]
         if self._reconciler.correlator.explains(name, health):
             return self.infrastructure_event
-        return health.outage.explained_by or None if health.outage else None
+        known = health.outage.explained_by if health.outage else ""
+        # The outage keeps what explained it; what is over explains nothing that is down now.
+        is_open = any(other.outage and other.outage.incident == known for other in self.healths.values())
+        return known if known and (is_open or known == self.infrastructure_event) else None
 
     def paused_until(self, name: str) -> float | None:
         return self._reconciler.quiet_until(name)

@@ -9,6 +9,7 @@ from argus.agents.crew import Crew
 from argus.agents.settings import Agents as Settings
 from argus.agents.tools import Tools
 from argus.core.autonomy import Level
+from argus.core.depending import Broke, Broken, Thing
 from argus.core.errors import ArgusError, Code
 from argus.core.events import Event
 from argus.store.notes import Notes
@@ -80,6 +81,10 @@ class Rig:
         self.host = "here"
         self.configs = {"work": "work", "crash": "crash", "finish": "finish", "gpt4": "work", "apart": "work"}
         self.respawn: dict[str, Any] = {}
+        self.down: dict[str, str] = {}
+        """Services that are down, with their incidents."""
+        self.needs: dict[str, list[str]] = {}
+        """Of configs."""
         self.ids = 0
         self.runs: list[str] = []
         self.space = ""
@@ -88,7 +93,11 @@ class Rig:
     @property
     def settings(self) -> Settings:
         configs = {
-            name: {"command": [program, "{{task}}"], "worktree": name == "apart"}
+            name: {
+                "command": [program, "{{task}}"],
+                "worktree": name == "apart",
+                "dependsOn": self.needs.get(name, []),
+            }
             for name, program in self.configs.items()
         }
         return Settings.model_validate({"configs": configs, "respawn": self.respawn})
@@ -127,7 +136,11 @@ class Rig:
             run_folder=lambda id: f"runs/{id}",
             environment=lambda id, project: {},
             is_folder=lambda path: self.folders,
+            broken=self._broken,
         )
+
+    def _broken(self, needs: tuple[Thing, ...]) -> Broke:
+        return tuple(Broken(one, 0.0, incident=self.down[one.name]) for one in needs if one.name in self.down)
 
     async def kill(self) -> None:
         assert self._running is not None

@@ -1,0 +1,48 @@
+"""What an incident means for what stands under it: as long as that is so, and what is left to say afterwards. Pure."""
+
+from __future__ import annotations
+
+from argus.core.events import Event
+from argus.store.records import Incident
+
+_HELD = "dependency down"
+"""The gate of what is not restarted because of something else."""
+_TROUBLES = {
+    "agent_death": ("died, and is respawned when it is back", "died, and its respawn waited"),
+    "container_failure": ("failed while it was down", "failed while it was down"),
+}
+_HELD_BACK = ("down, and not restarted for itself", "was down with it, and was not restarted for itself")
+_FOR_ITSELF = ("fell with it, and is handled for itself by now", "fell with it, and was handled for itself later")
+_CAME = {
+    "started": "waited, and was started",
+    "failed": "waited, and could not be started",
+    "removed": "waited to be started, and was removed",
+}
+
+
+def trouble(one: Incident, is_over: bool) -> str:
+    """Of something with an incident of its own; `is_over`: what explains it."""
+    now, then = _outage(one) if one.kind == "service_outage" else _TROUBLES.get(one.kind, ("", ""))
+    # A service may be down for longer than what explained it.
+    is_past = one.closed is not None or (is_over and one.kind != "service_outage")
+    return then if is_past else now
+
+
+def _outage(one: Incident) -> tuple[str, str]:
+    return _HELD_BACK if one.data.get("gate") == _HELD else _FOR_ITSELF
+
+
+def waiting(event: Event, is_over: bool) -> str:
+    """Of who has none and stands still. The last such event says how it is; empty: this is none."""
+    match event.type:
+        case "dependency_lost":
+            return "waited until it was back" if is_over else "waits until it is back"
+        case "dependency_back" if event.data.get("is_back", True):
+            return "waited until it was back"
+        case "dependency_back":
+            return "waited, and was told that it need not any more"
+        case "spawn_waits":
+            return "waited to be started" if is_over else "is started when it is back"
+        case "spawn_wait_ended":
+            return _CAME.get(str(event.data.get("outcome")), "waited to be started")
+    return ""
