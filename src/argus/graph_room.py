@@ -79,13 +79,14 @@ class Parts:
         if outage is None:
             return Standing(is_down=False, depends_on=below, is_unsettled=unsettled)
         # Until its next reading the gate stands as it was; what explained it may be back, or gone from the file.
-        is_held = outage.gate is not Gate.DEPENDENCY or any(self._is_down(other) for other in service.depends_on)
+        is_held = outage.gate is not Gate.DEPENDENCY or any(self._fails(other) for other in service.depends_on)
         held = f"does not restart it: {outage.gate}" if outage.gate and is_held else _DOING
         if outage.gate is Gate.IN_USE:
             held = self._waits(name)
         doing = "is restarting it" if health.repair else held
         why = health.last.seen.detail if health.last else outage.cause
-        return Standing(True, outage.opened, self.clean(why), doing, outage.incident, below, unsettled)
+        since, is_open = outage.opened, watch.is_open(name)
+        return Standing(True, since, self.clean(why), doing, outage.incident, below, unsettled, is_open=is_open)
 
     def _waits(self, name: str) -> str:
         waiting = self.watch.waiting(name) if self.watch else None
@@ -94,9 +95,9 @@ class Parts:
         left = spoken(math.ceil(max(0.0, waiting.until - self.clock.monotonic())))
         return f"restarts it as soon as {waiting.use.who} is done with it, in at most {left}"
 
-    def _is_down(self, name: str) -> bool:
+    def _fails(self, name: str) -> bool:
         health = self.watch.healths.get(name) if self.watch else None
-        return health is not None and health.outage is not None
+        return health is not None and (health.outage is not None or health.failures > 0)
 
     def _environment(self, name: str) -> Standing | None:
         """Only one that is up can be down: whoever needs it may be the one to set it up."""
@@ -118,7 +119,9 @@ class Parts:
         since = self._ill_since.setdefault(name, self.clock.wall())
         part, seen = min(ill.items(), key=_since)
         incident = seen.trouble.incident if seen.trouble else ""
-        return Standing(True, since, self.clean(_why(part, seen)), _ILL[seen.state], incident, below, is_borne=True)
+        why, doing = self.clean(_why(part, seen)), _ILL[seen.state]
+        is_open = self.watch is not None and self.watch.is_failing(one.name for one in below)
+        return Standing(True, since, why, doing, incident, below, is_borne=True, is_open=is_open)
 
     def _declared(self, file: str) -> tuple[Thing, ...]:
         """What argus.yaml says that this file needs. Links are followed once for each configuration: this is asked

@@ -164,6 +164,39 @@ def test_who_needs_it_is_told_once_waits_and_goes_on_when_it_is_back(world: Worl
     assert told == ["SERVICE DOWN: web", "SERVICE RECOVERED: web"]
 
 
+def test_a_chain_that_falls_with_its_root_is_told_in_one_line_and_stays_in_its_story(world: World) -> None:
+    session, alive = world.tmux.agent("shop-ps"), world.project / "alive"
+    alive.touch()
+    falls = {"type": "command", "command": ["test", "-e", str(alive)], "interval": "200ms"}
+    chain = [
+        {**falls, "name": "gate", "dependsOn": ["api"], "failuresBeforeAction": 1},
+        {**falls, "name": "api", "dependsOn": ["db"], "failuresBeforeAction": 1},
+        {**falls, "name": "db", "failuresBeforeAction": 8},
+    ]
+    world.up(needs=["gate"], also=chain)
+    for one in ("db", "api", "gate"):
+        world.argus.wait_until(one, "up")
+    alive.unlink()
+    incident = world.argus.wait_for("service_down", "db").data["incident"]
+    waiting = world.spawn("worker")
+    (line,) = eventually(lambda: noted(session), "it was told")
+    assert line.startswith("[argus] service db is down (for ")
+    alive.touch()
+    world.works(waiting)
+    lines = eventually(lambda: len(noted(session)) >= 2 and noted(session), "that it is back was told")
+    assert lines[1:] == ["[argus] db is back. Go on with your work."]
+    eventually(lambda: not world.argus.get("/api/incidents?open=true")["incidents"], "all of it is over")
+
+    story = world.argus.get(f"/api/incidents/{incident}")
+    assert {(one["kind"], one["name"]): one["what"] for one in story["explains"]} == {
+        ("service", "api"): "was down with it, and was not restarted for itself",
+        ("service", "gate"): "was down with it, and was not restarted for itself",
+        ("session", "shop"): "waited until it was back",
+        ("agent", waiting): "waited, and was started",
+    }
+    assert [one["type"] for one in story["events"] if one["subject"] == waiting] == ["spawn_waits", "spawn_wait_ended"]
+
+
 def test_who_depends_on_it_no_longer_is_told_to_go_on_at_the_reload(world: World) -> None:
     session = world.tmux.agent("shop-ps")
     world.up()
@@ -174,6 +207,7 @@ def test_who_depends_on_it_no_longer_is_told_to_go_on_at_the_reload(world: World
     for file in (session, world.lines):
         eventually(lambda file=file: noted(file), "it was told")
     assert "waits for service web" in world.argus.cli("status").stdout
+    waiting = world.spawn("worker")
 
     said = yaml.safe_load(world.argus.config.read_text())
     for one in (*said["agents"]["configs"].values(), *said["sessions"]["projects"].values()):
@@ -184,6 +218,17 @@ def test_who_depends_on_it_no_longer_is_told_to_go_on_at_the_reload(world: World
         lines = eventually(lambda file=file: len(noted(file)) == 2 and noted(file), "it may go on")
         assert lines[1] == "[argus] You need not wait for web any more. Go on with your work."
     assert {one["incident"] for one in world.events("dependency_back")} == {incident}
+    world.works(waiting)
+
+    def said() -> dict[str, str]:
+        return {one["name"]: one["what"] for one in world.argus.get(f"/api/incidents/{incident}")["explains"]}
+
+    may_go_on = "waited, and was told that it need not any more"
+    expected = {"shop": may_go_on, reader: may_go_on, waiting: "waited, and was started"}
+    eventually(lambda: said() == expected, "the story follows")
+    world.web.start()
+    world.argus.wait_for("service_recovered")
+    assert said() == expected
 
 
 def test_of_what_goes_up_and_down_nobody_hears_every_time(world: World) -> None:

@@ -122,7 +122,7 @@ def test_a_service_that_fell_with_its_root_is_told_as_it_is_by_now(
 ):
     root = Incident("i", "service_outage", "db", 0.0, 9.0 if is_over else None, "", {})
     under = Incident("j", "service_outage", "api", 1.0, closed, "", {"gate": gate, "explainedBy": "i"})
-    (one,) = explained(root, [], [root, under])
+    (one,) = explained(root, [], [under])
     assert (one.kind, one.name, one.incident, one.what) == ("service", "api", "j", what)
 
 

@@ -61,6 +61,7 @@ class Graph:
     async def notice(self, key: str, roots: Broke, *, is_typed: bool) -> str:
         """What one that asks hears: how it stands now, and once what is back. `is_typed`: it hears that another way."""
         told = self._told.get(key)
+        roots = policy.settled(roots, told, self._tools.look)
         said = [words.lost(roots, self._tools.clock.wall())] if roots else []
         if told is None or is_typed:
             return " ".join(said)

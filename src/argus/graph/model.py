@@ -24,6 +24,8 @@ class Standing:
     """It goes up and down: nobody is told that it is back before it has settled."""
     is_borne: bool = False
     """It falls with what it depends on: nobody looks whether it still works without that."""
+    is_open: bool = False
+    """In a moment another may be known to be the root, or this one to be back: nobody is told of it yet."""
 
 
 class Role(StrEnum):

@@ -69,10 +69,24 @@ def news(needs: Iterable[Thing], told: Told | None, look: Look) -> Lost | Back |
     """What broke is told first: the next look has the rest."""
     known: Mapping[str, object] = told.things if told else {}
     roots = broken(needs, look)
-    if fresh := tuple(root for root in roots if root.thing.written not in known):
+    if fresh := tuple(root for root in settled(roots, told, look) if root.thing.written not in known):
         return Lost(fresh)
-    over = tuple(name for name in known if _is_over(name, needs, roots, look))
-    return Back(over) if over else None
+    over = [name for name in known if _is_over(name, needs, roots, look)]
+    # What it explained is looked at in a moment, and may be back as well: that is one line.
+    waiting = [root.thing for root in roots if _is_open(root.thing, look)]
+    ready = tuple(name for name in over if not any(reaches([one], thing(name), look) for one in waiting))
+    return Back(ready) if ready else None
+
+
+def settled(roots: Broke, told: Told | None, look: Look) -> Broke:
+    """Those that somebody may be told of: they were told of already, or it is known that they are the roots."""
+    known: Mapping[str, object] = told.things if told else {}
+    return tuple(root for root in roots if root.thing.written in known or not _is_open(root.thing, look))
+
+
+def _is_open(one: Thing, look: Look) -> bool:
+    standing = look(one)
+    return standing is not None and standing.is_open
 
 
 def _is_over(name: str, needs: Iterable[Thing], roots: Broke, look: Look) -> bool:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from argus.core.clock import Jump, rfc3339
 from argus.core.errors import ArgusError, Code
 from argus.host.deadlines import Deadlines
 from argus.live import overhear
 from argus.loops import keep_running, log
-from argus.services import registry
+from argus.services import certainty, registry
 from argus.services.checks.base import Service
 from argus.services.history import History
 from argus.services.messages import Asked, Observed, Paused, Reconfigured, Withdrawn
@@ -93,6 +93,17 @@ class Watch:
         # The outage keeps what explained it; what is over explains nothing that is down now.
         is_open = any(other.outage and other.outage.incident == known for other in self.healths.values())
         return known if known and (is_open or known == self.infrastructure_event) else None
+
+    def is_open(self, name: str) -> bool:
+        """Whether it may show in a moment that something else explains its outage, or that it is over."""
+        return certainty.is_open(name, self.services, self.healths, self._failures, self._tools.clock.monotonic())
+
+    def is_failing(self, names: Iterable[str]) -> bool:
+        """Whether one of these fails, or what explains it, and is not confirmed yet."""
+        return certainty.is_failing(names, self.services, self.healths, self._failures, self._tools.clock.monotonic())
+
+    def _failures(self, service: Service) -> int:
+        return service.failures_before_action or self.settings.failures_before_action
 
     def paused_until(self, name: str) -> float | None:
         return self._reconciler.quiet_until(name)

@@ -89,6 +89,19 @@ def test_what_is_explained_by_something_else_by_now_is_not_back():
     assert news([DB], told, world(api=down(DB), db=down())) == Back(("api",)), "nobody needs it any more"
 
 
+def test_nobody_is_told_of_a_root_that_may_be_another_in_a_moment():
+    looking = Standing(True, 1.0, depends_on=(DB,), is_open=True)
+    told = Told("agent:one", {"db": {}})
+    assert news([API], None, world(api=looking, db=up())) is None
+    assert broken([API], world(api=looking, db=up())), "it waits all the same"
+    assert news([API], None, world(api=looking, db=down())) == Lost((Broken(DB, 1.0),))
+    assert news([API, WEB], None, world(api=looking, db=up(), web=down())) == Lost((Broken(WEB, 1.0),))
+    # Its root is back, and so may it be itself: that is one line.
+    assert news([API, DB], told, world(api=looking, db=up())) is None
+    assert news([API, DB], told, world(api=up(DB), db=up())) == Back(("db",))
+    assert news([API, DB, WEB], told.losing({"web": {}}), world(api=looking, db=up(), web=up())) == Back(("web",))
+
+
 def test_what_was_never_heard_of_is_not_told_to_be_over():
     assert Told("agent:one", {"db": {}}).ending(["db"]) is None
 
