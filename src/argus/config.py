@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import difflib
 import functools
-import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Set
 from pathlib import Path
@@ -20,6 +19,7 @@ from argus.bridge.settings import Bridge
 from argus.core.autonomy import Level
 from argus.core.depending import Kind, thing
 from argus.core.errors import ArgusError, Code
+from argus.environments import declared
 from argus.environments.settings import EnvironmentEntry
 from argus.host import oneself, processes
 from argus.host.dns import is_this_machine
@@ -82,10 +82,11 @@ class Config(Section):
         default_factory=list, description="Files of environments, with what they need that is not in them."
     )
 
-    def notices(self) -> list[str]:
-        """What is not wrong, and will surprise somebody."""
-        missing = [one.file for one in self.environments if os.path.isabs(one.path) and not os.path.isfile(one.file)]
-        return [f"environments: there is no file {file}" for file in missing]
+    def notices(self, file: Path | None) -> list[str]:
+        """What is not wrong, and will surprise somebody; `file` is where it was read."""
+        needed = {f"agents.configs.{name}.dependsOn": one.needs for name, one in self.agents.configs.items()}
+        needed |= {f"sessions.projects.{name}.dependsOn": one.needs for name, one in self.sessions.projects.items()}
+        return declared.notices(self.environments, needed, str((file or Path()).absolute().parent), _bytes)
 
 
 def load(path: Path | None, *, port: int | None = None) -> Config:
@@ -251,8 +252,7 @@ def _naming(document: Document, wrong: Set[yaml_lines.Path]) -> list[Problem]:
             if other not in places:
                 message = f'it depends on "{other}", which is no service of health.services{_meant(other, places)}'
                 problem((*path, "dependsOn"), message)
-    circle = _circle(depends_on)
-    if circle:
+    for circle in _circles(depends_on):
         line = document.line((*_SERVICES, places[circle[1]], "dependsOn"))
         text = f"the dependencies form a circle: {' -> '.join(circle)} (see also line {line})"
         problem((*_SERVICES, places[circle[0]], "dependsOn"), text)
@@ -320,7 +320,8 @@ def _containers(service: Service) -> tuple[str, ...]:
     return (*(service.containers or ()), *(acted_on if isinstance(acted_on, tuple) else ()))
 
 
-def _circle(names: Mapping[str, tuple[str, ...]]) -> list[str]:
+def _circles(names: Mapping[str, tuple[str, ...]]) -> Iterator[list[str]]:
+    """At least one through every two that are in one together."""
     done: set[str] = set()
     for start in names:
         trail: list[str] = []
@@ -329,7 +330,8 @@ def _circle(names: Mapping[str, tuple[str, ...]]) -> list[str]:
             name, following = stack.pop()
             if following == 0:
                 if name in trail:
-                    return [*trail[trail.index(name) :], name]
+                    yield [*trail[trail.index(name) :], name]
+                    continue
                 if name in done:
                     continue
                 trail.append(name)
@@ -339,7 +341,6 @@ def _circle(names: Mapping[str, tuple[str, ...]]) -> list[str]:
             else:
                 trail.remove(name)
                 done.add(name)
-    return []
 
 
 def _keys(schema: Any) -> set[str]:

@@ -78,7 +78,7 @@ class Reloader:
         if change or changed or needs != self._needs or file != self._file:
             await self._take_up(new, file, services, done, by)
         notices = [f"the section `{name}` has changed: it is taken up when Argus is started again" for name in needs]
-        ground.setup.notices = (*ground.setup.lasting, *new.notices(), *exposed(ground.host), *notices)
+        ground.setup.notices = (*ground.setup.lasting, *new.notices(file), *exposed(ground.host), *notices)
         return done
 
     def _read(self, file: Path | None, port: int) -> Config:

@@ -110,7 +110,7 @@ async def prepare(options: Options) -> AsyncIterator[Ground]:
         )
         file = str(options.config) if options.config else None
         lasting = tuple(closed)
-        setup = Setup(file, file is None, (*lasting, *loaded.notices(), *exposed(host)), lasting)
+        setup = Setup(file, file is None, (*lasting, *loaded.notices(options.config), *exposed(host)), lasting)
         store = await _open_store(loaded, options.home, clock, redactor, cleanup)
         try:
             yield Ground(options, loaded, services, facts, setup, host, listener, store, clock, redactor, token, lock)

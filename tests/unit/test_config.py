@@ -114,7 +114,7 @@ def test_everything_a_file_says_is_taken_over():
     assert (db.host, db.port, db.interval, db.timeout, db.restart) == ("db.local", 5432, 60.0, 5.0, None)
     channel = loaded.notify.channels[0]
     assert (channel.url.get_secret_value(), channel.tiers) == ("ntfys://topic", (1,))
-    assert loaded.notices() == []
+    assert loaded.notices(None) == []
 
 
 FIRST_FORMAT = {
@@ -505,6 +505,15 @@ def test_a_circle_anywhere_is_found_and_a_diamond_is_none():
     assert len(refused(registry(a=["b"], b=["c"], c=["d"], d=["b"])).details["errors"]) == 1
 
 
+def test_all_circles_are_named():
+    two_apart = "health: {services: [\n" + "".join(
+        f"  {{name: {name}, type: tcp, port: 1, dependsOn: [{', '.join(others)}]}},\n"
+        for name, others in {"a": "b", "b": "a", "c": "da", "d": "c"}.items()
+    )
+    found = refused(two_apart + "]}\n").details["errors"]
+    assert [one["message"].partition(": ")[2].partition(" (")[0] for one in found] == ["a -> b -> a", "c -> d -> c"]
+
+
 @pytest.mark.req("INFRA-02.5")
 @pytest.mark.parametrize(
     "service",
@@ -540,9 +549,32 @@ def test_an_environment_is_its_path_or_more_and_one_that_is_not_there_is_said(tm
     read = config.read(text, "argus.yaml")
     assert [one.depends_on for one in read.environments] == [(), ("db",)]
     assert read.environments[1].file == str(tmp_path / "e2e.yaml")
-    assert read.notices() == [f"environments: there is no file {tmp_path}/e2e.yaml"]
+    (tmp_path / "e2e.yaml").touch()
+    assert read.notices(tmp_path / "argus.yaml") == [
+        f"environments[1]: {tmp_path}/e2e.yaml is the file of environments[0] again; only the last one counts"
+    ]
+    elsewhere = tmp_path / "elsewhere"
+    assert read.notices(elsewhere / "argus.yaml") == [f"environments[0]: there is no file {elsewhere}/e2e.yaml"]
     for wrong, place in (("[nothing]", ""), ("['environment:other']", "[0]")):
         assert places(text.replace("[db]", wrong)) == [(f"environments[1].dependsOn{place}", 2)]
+
+
+@pytest.mark.parametrize(
+    ("called", "needs", "said"),
+    [
+        pytest.param("shop", "environment:shop", "", id="one-that-is-there"),
+        pytest.param("shop", "environment:shopp", 'did you mean "environment:shop"?', id="a-typing-mistake"),
+        pytest.param("shop", "environment:bank", 'is called "bank"', id="one-that-may-come-from-elsewhere"),
+        pytest.param("{{env.NAME}}", "environment:bank", "", id="nobody-knows-what-they-are-called"),
+    ],
+)
+def test_who_depends_on_an_environment_that_nobody_knows_is_told(tmp_path: Path, called: str, needs: str, said: str):
+    (tmp_path / "e2e.yaml").write_text(f'project: {{name: "{called}"}}\n')
+    for section in ("agents: {configs: {one: {command: [x], ", f"sessions: {{projects: {{one: {{path: {tmp_path}, "):
+        text = f"environments: [e2e.yaml]\n{section}dependsOn: ['{needs}']}}}}}}\n"
+        found = config.read(text, "argus.yaml").notices(tmp_path / "argus.yaml")
+        assert len(found) == bool(said)
+        assert all(said in one and "one.dependsOn: " in one for one in found)
 
 
 def test_a_secret_of_a_channel_does_not_stand_in_the_configuration_as_text():

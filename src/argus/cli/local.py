@@ -165,15 +165,16 @@ def check(file: str | None, e2e: bool, as_json: bool) -> None:
     path = config_file.find(file or _named_config(), os.environ, Path.cwd())
     loaded = configuration.load(path)
     startup.check(loaded, path, Redactor())
+    notices = loaded.notices(path)
     said = {
         "file": str(path) if path else None,
         "services": [service.name for service in loaded.health.services],
-        "notices": loaded.notices(),
+        "notices": notices,
     }
     if as_json:
         click.echo(json.dumps({"valid": True, **said}))
         return
-    for notice in loaded.notices():
+    for notice in notices:
         click.echo(f"notice: {notice}")
     where = said["file"] or "no configuration file; the defaults"
     click.echo(f"{where}: good, {len(loaded.health.services)} services, autonomy {loaded.autonomy.value}")

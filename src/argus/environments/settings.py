@@ -33,7 +33,12 @@ class EnvironmentFile(Section):
 
     @property
     def file(self) -> str:
-        full = os.path.abspath(os.path.expanduser(self.path))
+        return os.path.abspath(self.written_file)
+
+    @property
+    def written_file(self) -> str:
+        """As it is written: from the folder of argus.yaml, wherever one stands."""
+        full = os.path.normpath(os.path.expanduser(self.path))
         return full if full.endswith((".yaml", ".yml")) else os.path.join(full, _FILE)
 
 
