@@ -101,11 +101,11 @@ class Parts:
 
     def _environment(self, name: str) -> Standing | None:
         """Only one that is up can be down: whoever needs it may be the one to set it up."""
-        run = next((one for one in self._runs() if one.project == name), None)
+        run = self._run(name)
         if run is None or self.environments is None:
             self._ill_since.pop(name, None)
             return None
-        below = self._declared(os.path.normpath(os.path.join(run.folder, run.file or "e2e.yaml")))
+        below = self._needed(run)
         # What is not judged yet has no incident either, in whose story those who need it would stand.
         guards = self.environments.guards(run)
         ill = {
@@ -122,6 +122,12 @@ class Parts:
         why, doing = self.clean(_why(part, seen)), _ILL[seen.state]
         is_open = self.watch is not None and self.watch.is_failing(one.name for one in below)
         return Standing(True, since, why, doing, incident, below, is_borne=True, is_open=is_open)
+
+    def _run(self, name: str) -> Run | None:
+        return next((one for one in self._runs() if one.project == name), None)
+
+    def _needed(self, run: Run) -> tuple[Thing, ...]:
+        return self._declared(os.path.normpath(os.path.join(run.folder, run.file or "e2e.yaml")))
 
     def _declared(self, file: str) -> tuple[Thing, ...]:
         """What argus.yaml says that this file needs. Links are followed once for each configuration: this is asked
@@ -155,6 +161,12 @@ class Parts:
                 session = Dependant(Role.SESSION, name, project.needs)
                 if project.depends_on or session.key in also:
                     yield session
+
+        for called in dict.fromkeys(run.project for run in self._runs()):
+            run = self._run(called)
+            environment = Dependant(Role.ENVIRONMENT, called, self._needed(run) if run else ())
+            if environment.depends_on or environment.key in also:
+                yield environment
 
     def _dependant(self, agent: Agent) -> Dependant:
         config = self.crew.settings.configs.get(agent.config) if self.crew else None
@@ -194,6 +206,8 @@ class Parts:
         return max(failing, self.clock.wall() - health.outage.opened if health.outage else -1.0) >= age
 
     def _is(self, who: Dependant, agent: str) -> bool:
+        if who.role is Role.ENVIRONMENT:
+            return False  # nobody asks as one
         if who.role is Role.AGENT or self.sessions is None or self.crew is None:
             return who.name == agent
         session = self.sessions.find(who.name)
@@ -201,7 +215,7 @@ class Parts:
         return session.session.place.session == agent or session.standing.session in conversations
 
     def _turn(self, who: Dependant) -> Turn | None:
-        if self.sessions is None or self.crew is None:
+        if self.sessions is None or self.crew is None or who.role is Role.ENVIRONMENT:
             return None
         if who.role is Role.SESSION:
             return self.sessions.turn(who.name)
@@ -226,7 +240,7 @@ def graph(parts: Parts, host: MachineHost, store: Store, notes: Notes) -> Graph:
     async def say(who: Dependant, text: str, before: Callable[[], tuple[Write, ...]]) -> None:
         if who.role is Role.SESSION and parts.sessions is not None:
             await parts.sessions.inform(who.name, text, before)
-        elif parts.crew is not None and parts.sessions is not None:
+        elif who.role is Role.AGENT and parts.crew is not None and parts.sessions is not None:
             agent = parts.crew.find(who.name)
             config = parts.crew.settings.configs.get(agent.config)
             if config is not None and config.tmux and parts.autonomy().allows(Level.MODERATE):

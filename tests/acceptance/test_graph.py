@@ -474,16 +474,21 @@ def test_an_environment_that_is_ill_and_one_whose_service_is_down_are_told_by_th
     (harbour.folder / "alive").unlink()
     lost = harbour.wait_for("dependency_lost", count=2).data
     assert lost["dependency"] == "db"
-    assert harbour.get(f"/api/incidents/{lost['incident']}")["explains"][0]["name"] == "team-worker001"
+    harbour.wait_for("dependency_lost", count=3)  # of the environment
+    explains = harbour.get(f"/api/incidents/{lost['incident']}")["explains"]
+    assert [(one["kind"], one["name"]) for one in explains] == [("agent", "team-worker001"), ("environment", "shop")]
     (harbour.folder / "alive").touch()
-    harbour.wait_for("dependency_back", count=2)
+    harbour.wait_for("dependency_back", count=3)
+    story = harbour.get(f"/api/incidents/{lost['incident']}")
+    assert {one["what"] for one in story["explains"]} == {"waited until it was back"}
+    assert "environment shop is told" not in str(story["story"])
 
     # What a person stops is missed by those who need it, though nobody starts it anew.
     harbour.engine.stop("one")
-    lost = harbour.wait_for("dependency_lost", count=3).data
+    lost = harbour.wait_for("dependency_lost", count=4).data
     assert (lost["dependency"], lost["why"]) == ("environment:shop", "one: somebody stopped it")
     harbour.engine.ask("POST", "/containers/one/start")
-    harbour.wait_for("dependency_back", count=3)
+    harbour.wait_for("dependency_back", count=4)
 
 
 def test_a_restart_waits_for_the_test_case_that_uses_the_service(harbour: Yard) -> None:

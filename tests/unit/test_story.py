@@ -22,7 +22,7 @@ _SOURCE = Path(story.__file__).parent.parent
 _MODULES = {
     "services/reports.py": ("services",),
     "agents/reports.py": ("agents",),
-    "graph/reports.py": ("agents", "sessions"),
+    "graph/reports.py": ("agents", "sessions", "resilience"),
     "environments/guarding/ward.py": ("resilience",),
     "environments/guarding/post.py": ("resilience",),
     "notify/deliver.py": ("notify",),

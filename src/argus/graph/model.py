@@ -31,11 +31,13 @@ class Standing:
 class Role(StrEnum):
     AGENT = "agent"
     SESSION = "session"
+    ENVIRONMENT = "environment"
+    """Nobody there hears anything: it stands in the story of what it needs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dependant:
-    """An agent or a session that works, and what it needs for that."""
+    """An agent, a session or an environment that works, and what it needs for that."""
 
     role: Role
     name: str

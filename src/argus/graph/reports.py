@@ -10,7 +10,8 @@ from argus.core.depending import Broke
 from argus.core.events import Draft
 from argus.graph.model import Dependant, Role, Told
 
-_CHANNELS = {Role.AGENT: "agents", Role.SESSION: "sessions"}
+_CHANNELS = {Role.AGENT: "agents", Role.SESSION: "sessions", Role.ENVIRONMENT: "resilience"}
+_KEYS = {Role.AGENT: "agent_id", Role.SESSION: "project", Role.ENVIRONMENT: "environment"}
 
 
 def lost(who: Dependant, roots: Broke, text: str) -> list[Draft]:
@@ -49,6 +50,6 @@ def back(
 
 
 def _draft(type: str, who: Dependant, incident: str, **data: Any) -> Draft:
-    known = {"agent_id": who.name} if who.role is Role.AGENT else {"project": who.name}
+    known = {_KEYS[who.role]: who.name}
     story = {"incident": incident} if incident else {}
     return Draft(_CHANNELS[who.role], type, who.name, {**known, **data, **story})

@@ -40,7 +40,8 @@ def waiting(event: Event, is_over: bool) -> str:
         case "dependency_back" if event.data.get("is_back", True):
             return "waited until it was back"
         case "dependency_back":
-            return "waited, and was told that it need not any more"
+            is_told = not event.data.get("environment")
+            return f"waited, and {'was told that it need not any more' if is_told else 'does not need it any more'}"
         case "spawn_waits":
             return "waited to be started" if is_over else "is started when it is back"
         case "spawn_wait_ended":

@@ -23,7 +23,7 @@ _AROUND = 500
 """Of the newest incidents, in which those are looked for that this one explains."""
 _EVENTS = 3000
 _OF_A_MEMBER = 200
-_ROLES = {"agents": "agent", "sessions": "session"}
+_ROLES = {"agents": "agent", "sessions": "session", "resilience": "environment"}
 _KINDS = {"service_outage": "service", "agent_death": "agent", "container_failure": "container"}
 
 
@@ -67,7 +67,7 @@ class EntryView(Answer):
 
 
 class Explained(Answer):
-    kind: str = Field(description="service, agent, session or container")
+    kind: str = Field(description="service, agent, session, environment or container")
     name: str
     incident: str | None = Field(description="Its own, where it has one")
     what: str = Field(description="What it means for it")

@@ -82,6 +82,8 @@ TABLE: dict[str, tuple[tuple[Part, Words], ...]] = {
     "agents:dependency_back": ((_EXPLAINED, words.goes_on),),
     "sessions:dependency_lost": ((_EXPLAINED, words.needs),),
     "sessions:dependency_back": ((_EXPLAINED, words.goes_on),),
+    "resilience:dependency_lost": ((_EXPLAINED, words.needs),),
+    "resilience:dependency_back": ((_EXPLAINED, words.goes_on),),
     "resilience:restart_attempt": (
         (_SEEN, words.container_failed),
         (_DECIDED, words.attempts),

@@ -160,6 +160,8 @@ def stop_started(data: Data) -> str:
 
 
 def _who(data: Data) -> str:
+    if data.get("environment"):
+        return f"environment {data['environment']}"
     return f"agent {data['agent_id']}" if data.get("agent_id") else f"session {data.get('project')}"
 
 
@@ -177,6 +179,8 @@ def waited(data: Data) -> str:
 
 
 def goes_on(data: Data) -> str:
+    if data.get("environment"):
+        return f"{_who(data)} does not wait for it any more"
     told = "is told that it is back" if data.get("is_back", True) else "is told that it need not wait for it any more"
     still = data.get("still_waits_for")
     return f"{_who(data)} {told}, and {f'waits for {_names(still)}' if still else 'goes on'}"
