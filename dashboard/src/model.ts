@@ -143,6 +143,7 @@ export interface Run {
   containers: Record<string, string>;
   mocks: string[];
   guards: Record<string, string>;
+  waitsFor: string[];
 }
 
 export interface State {

@@ -47,6 +47,8 @@ export function consequences(state: State): Consequences {
   }
   for (const one of state.sessions)
     for (const root of one.waits_for) add(top(root), { key: `session ${one.project}`, name: one.project, words: "waits", link: `#/sessions/${encodeURIComponent(one.project)}` });
+  for (const one of state.environments)
+    for (const root of one.waitsFor) add(top(root), { key: `environment ${one.project}`, name: one.name, words: "waits", link: "#/environments" });
   // Under a root that is shown, or not at all: what cannot be found there stands by itself.
   const shown = new Set([...(state.infrastructureEvent ? [EVENT] : []), ...state.services.filter(isUnwell).map((one) => `service ${one.name}`), ...state.environments.map((one) => `environment ${one.project}`)]);
   return new Map([...found].filter(([root]) => shown.has(root)).map(([root, under]) => [root, [...under.values()]]));

@@ -475,6 +475,8 @@ def test_an_environment_that_is_ill_and_one_whose_service_is_down_are_told_by_th
     lost = harbour.wait_for("dependency_lost", count=2).data
     assert lost["dependency"] == "db"
     harbour.wait_for("dependency_lost", count=3)  # of the environment
+    assert harbour.get("/api/state")["environments"][0]["waitsFor"] == ["service db"]
+    assert harbour.cli("status").stdout.count("waits for service db") == 2
     explains = harbour.get(f"/api/incidents/{lost['incident']}")["explains"]
     assert [(one["kind"], one["name"]) for one in explains] == [("agent", "team-worker001"), ("environment", "shop")]
     (harbour.folder / "alive").touch()

@@ -245,8 +245,8 @@ def _crew(agents: list[dict[str, Any]]) -> str:
     return _table(coloured, plain)
 
 
-def waits_for(one: dict[str, Any]) -> list[str]:
-    return [f"waits for {clean(' and '.join(one['waits_for']))}"] if one["waits_for"] else []
+def waits_for(one: dict[str, Any], key: str = "waits_for") -> list[str]:
+    return [f"waits for {clean(' and '.join(one[key]))}"] if one.get(key) else []
 
 
 def first_line(task: str) -> str:

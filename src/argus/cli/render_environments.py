@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
-from argus.cli.render import Shown, clean, lasting, table
+from argus.cli.render import Shown, clean, lasting, table, waits_for
 
 _FINE = ("well", "left alone")
 _GIVEN_UP = ("failed", "exhausted")
@@ -18,7 +18,15 @@ _MARKS = {"pass": "ok  ", "warn": "warn", "fail": "FAIL"}
 def environments(found: list[dict[str, Any]], now: float) -> str:
     """At a glance, as the record has them; `env status` asks the engine."""
     head = ["ENVIRONMENT", "STATE", "SINCE", "CONTAINERS"]
-    rows = [[clean(one["name"]), clean(one["state"]), since(one, now), containers(one)] for one in worst_first(found)]
+    rows = [
+        [
+            clean(one["name"]),
+            clean(one["state"]),
+            since(one, now),
+            "; ".join([containers(one), *waits_for(one, "waitsFor")]),
+        ]
+        for one in worst_first(found)
+    ]
     return table([head, *rows], coloured=1)
 
 

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from argus.core.autonomy import Level
 from argus.core.clock import milliseconds, rfc3339
+from argus.core.depending import Kind, Thing
 from argus.core.errors import ArgusError, Code
 from argus.environments.runs import Run
 from argus.ops.agents import AgentView
@@ -64,6 +65,7 @@ class EnvironmentGlance(Answer):
     containers: dict[str, str] = Field(description="Their names, by their services' or mocks'")
     mocks: list[str] = Field(description="Those of the parts that are mocks")
     guards: dict[str, str] = Field(description="What the guardian does about each, such as well or waiting")
+    waits_for: list[str] = Field(description="What it needs that is not in it, and is down")
 
 
 class StateView(Answer):
@@ -188,16 +190,17 @@ async def state(house: House, ask: Nothing) -> StateView:
         agents=[agent_view(house, one) for one in house.crew.agents],
         sessions=sessions,
         stop_requests=pending(house)[:_REQUESTS],
-        environments=[_environment(one, house.clean(called[one.key]), guards[one.key]) for one in runs[:_RUNS]],
+        environments=[_environment(house, one, called[one.key], guards[one.key]) for one in runs[:_RUNS]],
         incidents=[incident_view(one) for one in sorted(incidents, key=lambda one: one.closed is not None)],
         cursor=cursor,
         timestamp=milliseconds(house.clock.wall()),
     )
 
 
-def _environment(run: Run, called: str, guards: Guards) -> EnvironmentGlance:
+def _environment(house: House, run: Run, called: str, guards: Guards) -> EnvironmentGlance:
+    itself = Thing(Kind.ENVIRONMENT, run.project)
     return EnvironmentGlance(
-        name=called,
+        name=house.clean(called),
         project=run.project,
         folder=run.folder,
         config_file=run.file or None,
@@ -208,6 +211,7 @@ def _environment(run: Run, called: str, guards: Guards) -> EnvironmentGlance:
         containers=dict(run.containers),
         mocks=[*run.mocks, *(name for name in run.served if name not in run.mocks)],
         guards={name: one.state.value for name, one in guards.items()},
+        waits_for=[str(root.thing) for root in house.graph.broken((itself,)) if root.thing != itself],
     )
 
 
