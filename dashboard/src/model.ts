@@ -148,6 +148,9 @@ export interface Run {
 
 export interface State {
   well: boolean;
+  /** By kind and name: "service db", "environment shop". */
+  notWell: string[];
+  needsYou: string[];
   argus: {
     version: string;
     pid: number;

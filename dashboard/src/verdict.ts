@@ -2,7 +2,11 @@
 import type { Agent, Incident, Run, Service, Session, State, StopRequest } from "./model";
 import { type Tone, many } from "./words";
 
-export const isUnwell = (one: Service): boolean => ["down", "unknown", "degraded"].includes(one.state) || one.flapping || one.failures > 0;
+/** Argus says what is not well, once for everybody who shows it; here it is only looked up. */
+const unwell = (state: State): ((name: string) => boolean) => {
+  const named = new Set(state.notWell);
+  return (name) => named.has(name);
+};
 
 export type Wrong =
   | { kind: "service"; one: Service }
@@ -33,8 +37,9 @@ export function consequences(state: State): Consequences {
     const known = found.get(root) ?? new Map<string, Consequence>();
     found.set(root, known.set(one.key, one));
   };
+  const isUnwell = unwell(state);
   /** What makes each service fail, by its name as a root; nothing when that is over. */
-  const why = new Map(state.services.filter(isUnwell).map((one) => [`service ${one.name}`, incidents.get(one.explainedBy)]));
+  const why = new Map(state.services.filter((one) => isUnwell(`service ${one.name}`)).map((one) => [`service ${one.name}`, incidents.get(one.explainedBy)]));
   /** Who waits for a service that is itself part of something larger stands under that. */
   const top = (root: string): string => why.get(root) ?? root;
   for (const one of state.services) {
@@ -50,7 +55,7 @@ export function consequences(state: State): Consequences {
   for (const one of state.environments)
     for (const root of one.waitsFor) add(top(root), { key: `environment ${one.project}`, name: one.name, words: "waits", link: "#/environments" });
   // Under a root that is shown, or not at all: what cannot be found there stands by itself.
-  const shown = new Set([...(state.infrastructureEvent ? [EVENT] : []), ...state.services.filter(isUnwell).map((one) => `service ${one.name}`), ...state.environments.map((one) => `environment ${one.project}`)]);
+  const shown = new Set([...(state.infrastructureEvent ? [EVENT] : []), ...state.notWell.filter((name) => name.startsWith("service ")), ...state.environments.map((one) => `environment ${one.project}`)]);
   return new Map([...found].filter(([root]) => shown.has(root)).map(([root, under]) => [root, [...under.values()]]));
 }
 
@@ -58,10 +63,11 @@ const explained = (found: Consequences): Set<string> => new Set([...found.values
 
 export function wrong(state: State): Wrong[] {
   const under = explained(consequences(state));
+  const isUnwell = unwell(state);
   const services = state.services
-    .filter((one) => isUnwell(one) && !under.has(`service ${one.name}`))
+    .filter((one) => isUnwell(`service ${one.name}`) && !under.has(`service ${one.name}`))
     .sort((a, b) => (WORST[a.state] ?? 3) - (WORST[b.state] ?? 3));
-  const agents = state.agents.filter((one) => ["dead", "stale", "unknown"].includes(one.state) && !under.has(`agent ${one.agent_id}`));
+  const agents = state.agents.filter((one) => isUnwell(`agent ${one.agent_id}`) && !under.has(`agent ${one.agent_id}`));
   const others: Wrong[] = [];
   const other = (key: string, title: string, detail: string, link: string, tone: Tone, root?: string) =>
     others.push({ kind: "other", key, title, detail, link, tone, root });
@@ -69,15 +75,15 @@ export function wrong(state: State): Wrong[] {
     other("event", "Infrastructure event", "Several services fail together; nothing is restarted until it has ended.", `#/incidents/${state.infrastructureEvent}`, "bad", EVENT);
   if (state.argus.store !== "ok") other("store", "The record", state.argus.store, "#/settings", "bad");
   for (const one of state.breakers)
-    if (one.state !== "closed")
+    if (isUnwell(`breaker ${one.name}`))
       other(one.name, one.name, `breaker ${one.state} after ${many(one.failures, "failure")}: ${one.history.at(-1)?.message ?? ""}`, "#/servers", one.state === "open" ? "bad" : "warn");
   for (const one of state.environments) {
+    if (!isUnwell(`environment ${one.name}`)) continue;
     const sick = Object.entries(one.guards).filter(([, guard]) => guard !== "well" && guard !== "left alone");
-    if (one.state === "failed" || one.state === "interrupted" || sick.length)
-      other(one.runId, `Environment ${one.name}`, sick.length ? sick.map(([name, guard]) => `${name} ${guard}`).join(", ") : one.state, "#/environments", sick.length ? "warn" : "bad", `environment ${one.project}`);
+    other(one.runId, `Environment ${one.name}`, sick.length ? sick.map(([name, guard]) => `${name} ${guard}`).join(", ") : one.state, "#/environments", sick.length ? "warn" : "bad", `environment ${one.project}`);
   }
   for (const one of state.sessions)
-    if (one.state === "dead" || one.state === "stalled")
+    if (isUnwell(`session ${one.project}`))
       other(`session ${one.project}`, one.project, `session ${one.state}: ${one.because}`, `#/sessions/${encodeURIComponent(one.project)}`, "warn");
   return [...others, ...services.map((one): Wrong => ({ kind: "service", one })), ...agents.map((one): Wrong => ({ kind: "agent", one }))];
 }
@@ -139,8 +145,10 @@ export function verdict(state: State): { words: string; tone: Tone } {
     return { words: `${down} of ${state.services.length} services ${down === 1 ? "is" : "are"} down${more ? `, and ${more} more because of ${down === 1 ? "it" : "them"}` : ""}`, tone: "bad" };
   if (state.argus.store !== "ok") return { words: "The record cannot be written: nothing is acted on", tone: "bad" };
   if (unknown) return { words: `${many(unknown, "service")} cannot be checked`, tone: "odd" };
-  const troubles = wrong(state).filter((one) => one.kind === "service" || (one.kind === "other" && !one.key.startsWith("session "))).length;
+  // Agents and sessions that wait for somebody are said to need you, and not counted once more.
+  const asking = new Set(state.needsYou);
+  const troubles = wrong(state).filter((one) => (one.kind === "agent" ? !asking.has(`agent ${one.one.agent_id}`) : one.kind === "service" || !asking.has(one.key))).length;
   if (troubles) return { words: troubles === 1 ? "One thing is not well" : `${troubles} things are not well`, tone: "warn" };
-  if (needs(state).length || !state.well) return { words: "Agents need you", tone: "warn" };
+  if (!state.well) return { words: "Agents need you", tone: "warn" };
   return { words: "All is well", tone: "ok" };
 }

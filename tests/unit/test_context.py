@@ -7,6 +7,8 @@ from typing import Any, cast
 
 import pytest
 
+from argus.agents.model import Agent
+from argus.agents.model import State as Life
 from argus.core.autonomy import Level
 from argus.core.clock import SystemClock
 from argus.core.redact import Redactor
@@ -15,10 +17,11 @@ from argus.environments.guarding.model import State as Guard
 from argus.environments.guarding.policy import FINISHED
 from argus.environments.runs import Run, State, read
 from argus.environments.tools import Shell
+from argus.ops import wellness
 from argus.ops.caller import ARGUS
 from argus.ops.context import ContextAsk, context
 from argus.ops.house import Facts, House, Setup
-from argus.ops.services import Nothing
+from argus.ops.services import Nothing, ServiceView
 from argus.ops.system import StateView, state
 
 SECRET = "HuntEr2SecretPw99xyz"
@@ -146,6 +149,44 @@ async def test_an_interrupted_one_needs_a_person_and_a_failed_setup_does_not():
     assert (found.needs_you, found.well) == (["environment slow"], False)
     found = await shown((run("bad", state=State.FAILED), {}))
     assert (found.needs_you, found.well) == ([], True)
+
+
+@pytest.mark.parametrize("guard", [Guard.WAITING, Guard.STARTING, Guard.UNWATCHED, Guard.FAILED, Guard.EXHAUSTED])
+async def test_a_container_that_is_not_well_is_not_well_wherever_the_whole_is_shown(guard: Guard):
+    found = (run("shop"), {"web": seen(guard, "it ended"), "db": seen()})
+    state = await shown(found)
+    assert (state.not_well, state.well) == (["environment shop"], False)
+    assert await lines(found) == [f"- environment shop: web {guard.value.upper()} (it ended)"]
+
+
+async def test_what_somebody_stopped_and_a_setup_that_failed_are_well():
+    found = await shown((run("shop"), {"web": seen(Guard.LEFT), "db": seen()}), (run("bad", state=State.FAILED), {}))
+    assert (found.not_well, found.well) == ([], True)
+
+
+@pytest.mark.parametrize(
+    ("more", "well"),
+    [
+        ({}, True),
+        ({"state": "pending"}, True),
+        ({"state": "down"}, False),
+        ({"state": "unknown"}, False),
+        ({"state": "degraded"}, False),
+        ({"flapping": True}, False),
+        ({"failures": 1}, False),
+    ],
+)
+def test_a_service_is_well_while_nothing_is_to_be_said_of_it(more: dict[str, Any], well: bool):
+    one = cast(ServiceView, SimpleNamespace(**{"state": "up", "flapping": False, "failures": 0, **more}))
+    assert wellness.service(one) is well
+
+
+@pytest.mark.parametrize(
+    ("state", "well"),
+    [(Life.ALIVE, True), (Life.SPAWNING, True), (Life.DEAD, False), (Life.STALE, False), (Life.UNKNOWN, False)],
+)
+def test_an_agent_that_is_dead_is_not_well_also_while_its_respawn_waits(state: Life, well: bool):
+    assert wellness.agent(Agent("a1", "a", 1, state, 0.0, gate="backoff")) is well
 
 
 async def test_one_name_in_two_folders_is_told_apart():

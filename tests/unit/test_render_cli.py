@@ -19,6 +19,7 @@ def service(name: str = "api", **more: Any) -> dict[str, Any]:
         "latencyMs": 12.5,
         "detail": "HTTP 200",
         "failures": 0,
+        "flapping": False,
         "gate": None,
         "repairing": False,
         "pausedUntil": None,
@@ -45,6 +46,7 @@ def state(*services: dict[str, Any], **more: Any) -> dict[str, Any]:
         "agents": [],
         "sessions": [],
         "environments": [],
+        "notWell": [],
         "needsYou": [],
         "timestamp": 1_800_000_000_000,
         **more,
@@ -74,10 +76,23 @@ def plain(text: str) -> str:
             id="beside-what-is-down-who-waits-for-somebody-is-named",
         ),
         pytest.param(
-            state(service(), well=False, infrastructureEvent="i1"),
-            "not well; autonomy observe, restarts left this hour 1/2",
+            state(service(), well=False, notWell=["infrastructure event"], infrastructureEvent="i1"),
+            "not well: infrastructure event; autonomy observe, restarts left this hour 1/2",
             1,
             id="an-event-is-not-well",
+        ),
+        pytest.param(
+            state(
+                service("a", state="down"),
+                service("b"),
+                well=False,
+                notWell=["environment shop", "environment lost", "service a", "service b"],
+                needsYou=["environment lost"],
+            ),
+            "down: a; not well: environment shop, service b; needs you: environment lost; autonomy observe, "
+            "restarts left this hour 1/2",
+            1,
+            id="what-is-not-well-is-named-once",
         ),
     ],
 )

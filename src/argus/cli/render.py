@@ -100,6 +100,7 @@ def _services(services: list[dict[str, Any]]) -> str:
         latency = "" if one["latencyMs"] is None else f"{one['latencyMs']:g} ms"
         notes = [one["detail"]]
         notes += ["restarted, verifying"] if one["repairing"] else []
+        notes += ["flapping"] if one["flapping"] else []
         for_whom = f" ({one['waitsFor']})" if one.get("waitsFor") else ""
         notes += [f"held back: {one['gate']}{for_whom}"] if one["gate"] and not one["repairing"] else []
         notes += [f"paused until {one['pausedUntil']}"] if one["pausedUntil"] else []
@@ -140,9 +141,13 @@ def _status(state: dict[str, Any]) -> Shown:
 def verdict(state: dict[str, Any]) -> str:
     """In a line: what is wrong, and who waits for somebody."""
     services = state["services"]
+    down = [one["name"] for one in services if one["state"] == "down"]
+    unknown = [one["name"] for one in services if one["state"] == "unknown"]
+    named = {f"service {name}" for name in (*down, *unknown)} | set(state["needsYou"])
     parts = {
-        "down": [one["name"] for one in services if one["state"] == "down"],
-        "cannot be checked": [one["name"] for one in services if one["state"] == "unknown"],
+        "down": down,
+        "cannot be checked": unknown,
+        "not well": [one for one in state["notWell"] if one not in named],
         "needs you": state["needsYou"],
     }
     said = "; ".join(f"{what}: {_some(names)}" for what, names in parts.items() if names)

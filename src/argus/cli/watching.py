@@ -162,6 +162,7 @@ def _in_lines(config: str | None) -> None:
 def _in_words(state: dict[str, Any]) -> tuple[str, str]:
     """What is to be told when it changes, and how."""
     plain = [
+        [*state["notWell"], *state["needsYou"]],
         sorted((one["name"], one["state"]) for one in state["services"]),
         sorted((one["agent_id"], one["state"]) for one in state["agents"]),
         sorted((one["project"], one["state"], one["needs_you"]) for one in state["sessions"]),

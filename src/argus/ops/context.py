@@ -16,6 +16,7 @@ from argus.core.cutting import beginning
 from argus.core.errors import ArgusError
 from argus.environments.guarding.guardian import Seen as Guarded
 from argus.environments.runs import Run, State
+from argus.ops import wellness
 from argus.ops.calls import FolderAsk, whence
 from argus.ops.environments import NO_NUL
 from argus.ops.house import House
@@ -63,8 +64,12 @@ async def context(house: House, ask: ContextAsk) -> ContextView:
     if len(lines) == 1:
         lines.append("- nothing is watched")
     lines += _environments(house)
-    lines += [f"- agent {_agent_line(house, one)}" for one in house.crew.agents if one.needs_a_person]
-    lines += [f"- session {_session_line(house, one)}" for one in house.sessions.all if needs_you(one)]
+    agents = [one for one in house.crew.agents if one.needs_a_person or not wellness.agent(one)]
+    lines += [f"- agent {_agent_line(house, one)}" for one in agents]
+    sessions = [one for one in house.sessions.all if needs_you(one) or not wellness.session(one)]
+    lines += [f"- session {_session_line(house, one)}" for one in sessions]
+    problem = wellness.problem(house)
+    lines += [f"RECORD: {_said(house, problem)}; nothing is acted on until it can be written"] if problem else []
     left, most = house.watch.budget()
     if house.watch.infrastructure_event:
         lines.append("INFRASTRUCTURE EVENT: several services fail together; nothing is restarted until it has ended")
@@ -159,6 +164,7 @@ def _line(house: House, one: ServiceView) -> str:
     port = f" [{one.port}]" if one.port else ""
     # A service that fails and is not confirmed down yet is shown as failing: an agent is about to run into it.
     failing = f" {one.failures}x ({detail})" if one.failures else ""
+    failing += " FLAPPING" if one.flapping else ""
     seen = f" ({_glance(one, detail)})" if not one.failures and _glance(one, detail) else ""
     return f"{one.name}: {one.state.upper()}{failing}{seen}{port}"
 

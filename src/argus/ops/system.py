@@ -12,6 +12,7 @@ from argus.core.clock import milliseconds, rfc3339
 from argus.core.depending import Kind, Thing
 from argus.core.errors import ArgusError, Code
 from argus.environments.runs import Run
+from argus.ops import wellness
 from argus.ops.agents import AgentView
 from argus.ops.agents import view as agent_view
 from argus.ops.breakers import BreakerView, breaker_view
@@ -25,7 +26,6 @@ from argus.ops.sessions import SessionView
 from argus.ops.sessions import view as session_view
 from argus.ops.stop_requests import StopRequestView, pending
 from argus.schema import Name
-from argus.services.model import Status
 from argus.store.interface import Store
 from argus.store.records import Incident
 
@@ -71,12 +71,15 @@ class EnvironmentGlance(Answer):
 class StateView(Answer):
     """Everything the page shows, in one object."""
 
-    well: bool = Field(
-        description="Nothing is down, everything can be checked, no event is open, and nothing else needs a person"
+    well: bool = Field(description="Nothing is named in `notWell`, nor in `needsYou`")
+    not_well: list[str] = Field(
+        description="By kind and name, such as `service db`: services that fail, flap, are degraded or cannot be "
+        "checked, environments with a container that is not well, agents and sessions that are silent or dead, open "
+        "`breaker`s, and `record` and `infrastructure event`"
     )
     needs_you: list[str] = Field(
-        description="Agents, sessions and environments to which nothing happens without a person; environments of one "
-        "name with their folders"
+        description="Agents, sessions and environments to which nothing happens without a person, and agents that ask "
+        "to end; environments of one name with their folders"
     )
     argus: ArgusView
     autonomy: Level
@@ -156,20 +159,23 @@ async def state(house: House, ask: Nothing) -> StateView:
     left, most = watch.budget()
     cursor, incidents, unread = await _from_the_record(house.store)
     services = await views(house, *sorted(watch.services))
-    unwell = [one for one in services if one.state in (Status.DOWN.value, Status.UNKNOWN.value)]
     sessions = [session_view(house, one) for one in house.sessions.all]
     runs = house.environments.runs
     guards, called = {run.key: house.environments.guards(run) for run in runs}, names(runs)
-    # Before the rest is cut off: whoever needs somebody is seen, however old it is.
-    runs.sort(key=lambda run: not needs_a_person(run, guards[run.key]))
+    problem = wellness.problem(house) or unread
+    unwell = wellness.not_well(house, services, guards, called, problem)
+    # Before the rest is cut off: whoever needs somebody is seen, however old it is; then who is not well.
+    runs.sort(key=lambda run: (not needs_a_person(run, guards[run.key]), wellness.environment(run, guards[run.key])))
+    requests = pending(house)
+    asking = {one.agent_id for one in requests}
     needing = [
-        *(f"agent {one.id}" for one in house.crew.agents if one.needs_a_person),
+        *(f"agent {one.id}" for one in house.crew.agents if one.needs_a_person or one.id in asking),
         *(f"session {one.project}" for one in sessions if one.needs_you),
         *(f"environment {house.clean(called[run.key])}" for run in runs if needs_a_person(run, guards[run.key])),
     ]
-    problem = _problem(house) or unread
     return StateView(
-        well=not (unwell or needing) and watch.infrastructure_event is None and problem is None,
+        well=not (unwell or needing),
+        not_well=unwell,
         needs_you=needing,
         argus=ArgusView(
             version=facts.version,
@@ -189,8 +195,10 @@ async def state(house: House, ask: Nothing) -> StateView:
         services=services,
         agents=[agent_view(house, one) for one in house.crew.agents],
         sessions=sessions,
-        stop_requests=pending(house)[:_REQUESTS],
-        environments=[_environment(house, one, called[one.key], guards[one.key]) for one in runs[:_RUNS]],
+        stop_requests=requests[:_REQUESTS],
+        environments=[
+            _environment(house, one, house.clean(called[one.key]), guards[one.key]) for one in runs[:_RUNS]
+        ],
         incidents=[incident_view(one) for one in sorted(incidents, key=lambda one: one.closed is not None)],
         cursor=cursor,
         timestamp=milliseconds(house.clock.wall()),
@@ -228,12 +236,6 @@ async def _from_the_record(store: Store) -> tuple[str | None, list[Incident], st
         if error.code is not Code.STORE_UNAVAILABLE:
             raise
         return None, [], error.message
-
-
-def _problem(house: House) -> str | None:
-    waiting = f"; {house.notes.waiting} records wait to be written" if house.notes.waiting else ""
-    problem = house.store.problem or (waiting and "the record is behind")
-    return f"{problem}{waiting}" if problem else None
 
 
 @operation("autonomy.show", "GET /api/autonomy", verb="autonomy", read_only=True)
