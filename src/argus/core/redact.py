@@ -27,11 +27,27 @@ def _after(name: str) -> re.Pattern[str]:
     return re.compile(f"(?i)({name}{opening}){quoted}{plain}")
 
 
-_IS = r"(?:\\*[\"'])?\s{0,3}[:=]\s{0,3}"
+_IS = r"(?:\\*[\"'])?(?:\s{1,3}(?:is|was))?\s{0,3}[:=]\s{0,3}"
 _ASSIGNED = _after(rf"\b[a-z0-9_-]{{0,40}}(?:{_WORDS}[a-z0-9_-]{{0,20}}|[_-]pass){_IS}")
 _PASS = _after(r"\bpass=(?!\d+\b)")
 """With a number it only says how many passed."""
 _OPTION = _after(rf"(?<!\S)--[a-z0-9-]{{0,40}}(?:{_WORDS}|pass)\s{{1,3}}(?!-)")
+_ELEMENT = re.compile(
+    rf"(?i)(<[a-z0-9_:.-]{{0,40}}{_WORDS}[a-z0-9_-]{{0,20}}(?:\s[^<>]{{0,200}})?>\s{{0,3}})[^<>\s][^<>]{{0,2000}}(?=</)"
+)
+_COOKIE = re.compile(
+    r"(?i)((?<![a-z])(?:set-)?cookies?(?:\\*[\"'])?\s{0,3}[:=]\s{0,3}(?:\\*[\"'])?)"
+    r"(?=[^\s=;,\"'\\]{1,100}=)(?:=\"[^\"\r\n]*\"|[^\r\n\"'\\])+"
+)
+"""To the end of its line, or of its quotes: a header may hold several, and which of them is a session nobody knows."""
+# Of programs that take a password in a short option. A user with a number is one of a container: `-u 1000:1000`.
+_CURL = re.compile(
+    r"((?<!\S)(?:-[A-Za-z]{0,8}u\s{0,3}|--(?:proxy-)?user[\s=]{1,3})[\"']?(?!\d+:\d+(?!\S))[^\s:\"']{0,100}:)[^\s\"']+"
+)
+_MYSQL = re.compile(
+    r"(\b(?:mysql|mariadb|sshpass)[a-z-]{0,12}\s(?:[^\n|;&]{0,200}?\s)??-p[\"']?)(?![\d.]+:\d)[^\s\"']+"
+)
+_SSHPASS = re.compile(r"(\bsshpass\s+-p\s{1,3}[\"']?)[^\s\"']+")
 _MADE = re.compile(r"\bargus\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{43}\b")
 """Tokens that Argus makes for others."""
 _BEARER = re.compile(r"(?i)\b(bearer\s+)[A-Za-z0-9._~+/=-]{8,}")
@@ -44,6 +60,8 @@ _WELL_KNOWN = re.compile(
     (?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])                           # AWS
     | gh[pousr]_[A-Za-z0-9]{20,} | github_pat_[A-Za-z0-9_]{20,}        # GitHub
     | glpat-[A-Za-z0-9_-]{20,}                                         # GitLab
+    | npm_[A-Za-z0-9]{30,} | hf_[A-Za-z0-9]{30,}                       # npm, Hugging Face
+    | pypi-(?=[A-Za-z_-]{0,64}+[0-9])[A-Za-z0-9_-]{32,}                # PyPI; words have no digit
     | xox[a-z]-[A-Za-z0-9-]{10,} | xapp-[A-Za-z0-9-]{10,}              # Slack
     | [sr]k_live_[A-Za-z0-9]{16,}                                      # Stripe
     | sk-(?=[A-Za-z_-]{0,64}+[0-9])[A-Za-z0-9_-]{20,}                  # Anthropic, OpenAI; words have no digit
@@ -57,6 +75,11 @@ _KIND_OF_KEY = r"[A-Z0-9 ]{0,40}PRIVATE\ KEY(?:\ BLOCK)?-----"
 _PRIVATE_KEY = re.compile(rf"-----BEGIN {_KIND_OF_KEY}[\s\S]*?(?:-----END {_KIND_OF_KEY}|\Z)")
 _END_OF_A_KEY = re.compile(rf"\A[A-Za-z0-9+/=\s\\]*+-----END {_KIND_OF_KEY}")
 
+# What a terminal does not show, within a name or a value: without it they are what a person reads.
+_HIDDEN = re.compile(
+    "(?:\x1b\\[|\x9b)[0-?]*+[ -/]*+[@-~]|[\xad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]"
+)
+
 _A_WORD = 12
 _SHORT = 64
 _REMEMBERED = 4096
@@ -69,6 +92,7 @@ def _may_hold_one(text: str) -> bool:
     every pattern is what a record would cost most."""
     return (
         ":" in text or "=" in text or "--" in text or "argus." in text or "asic" in text or "earer" in text.lower()
+        or "</" in text or " -p" in text
     )  # fmt: skip
 
 
@@ -76,13 +100,27 @@ def _may_hold_a_well_known(text: str) -> bool:
     """The same for the shapes that begin with fixed letters."""
     return (
         "AKIA" in text or "ASIA" in text or "AIza" in text or "eyJ" in text
-        or ("_" in text and ("gh" in text or "github_pat_" in text or "k_live_" in text))
-        or ("-" in text and ("sk-" in text or "xox" in text or "xapp-" in text or "glpat-" in text))
+        or ("_" in text and ("gh" in text or "github_pat_" in text or "k_live_" in text or "npm_" in text
+                             or "hf_" in text))
+        or ("-" in text and ("sk-" in text or "xox" in text or "xapp-" in text or "glpat-" in text or "pypi-" in text))
     )  # fmt: skip
 
 
+def _as_read(text: str) -> str:
+    """Without what is not seen of it; the text itself, where all is."""
+    return _HIDDEN.sub("", text) if "\x1b" in text or not text.isascii() else text
+
+
 def by_shape(text: str) -> str:
-    """Without what looks like a secret, whoever's it is."""
+    """Without what looks like a secret, whoever's it is. One that colours or invisible letters would hide takes them
+    with it; else they stay."""
+    read = _as_read(text)
+    if read != text and (cleaned := _without_shapes(read)) != read:
+        return cleaned
+    return _without_shapes(text)
+
+
+def _without_shapes(text: str) -> str:
     if _may_hold_a_well_known(text):
         text = _WELL_KNOWN.sub(MASK, text)
     if "PRIVATE KEY" in text:
@@ -91,9 +129,18 @@ def by_shape(text: str) -> str:
         return text
     text = _MADE.sub(MASK, text)
     text = _USERINFO.sub(rf"\1{MASK}@", text)
-    for pattern in (_BEARER, _BASIC, _ASSIGNED, _PASS, _OPTION):
+    for pattern in (_BEARER, _BASIC, _ASSIGNED, _PASS, _OPTION, *_rare(text)):
         text = pattern.sub(rf"\1{MASK}", text)
     return text
+
+
+def _rare(text: str) -> list[re.Pattern[str]]:
+    """Those that cost nothing where a word is missing without which they cannot match."""
+    found = [_COOKIE] if "ookie" in text or "OOKIE" in text else []
+    found += [_ELEMENT] if "</" in text else []
+    found += [_CURL] if "curl" in text else []
+    found += [_SSHPASS, _MYSQL] if " -p" in text else []
+    return found
 
 
 def is_named_like_one(name: str) -> bool:
@@ -146,9 +193,15 @@ class Redactor:
         return cleaned
 
     def _cleaned(self, text: str) -> str:
+        read = _as_read(text)
+        if read != text and (found := self._without_known(read)) != read:
+            return by_shape(found)
+        return by_shape(self._without_known(text))
+
+    def _without_known(self, text: str) -> str:
         for secret in self._known:
             text = text.replace(secret, MASK)
-        return by_shape(text)
+        return text
 
     def value(self, value: Any) -> Any:
         """The same shape with every text cleaned, keys too; what is neither text nor number becomes text."""

@@ -93,6 +93,60 @@ def test_text(text: str, expected: str):
     assert knowing(CANARY).text(text) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Cookie: session=abc; theme=dark", f"Cookie: {MASK}"),
+        ("> cookie: a=b\r\n> accept: */*", f"> cookie: {MASK}\r\n> accept: */*"),
+        ("Set-Cookie: sid=abc; Path=/; HttpOnly\nnext", f"Set-Cookie: {MASK}\nnext"),
+        ('{"set-cookie": "sid=abc; Path=/", "n": 1}', f'{{"set-cookie": "{MASK}", "n": 1}}'),
+        ("curl -H 'Cookie: sid=abc' http://h/", f"curl -H 'Cookie: {MASK}' http://h/"),
+        ('Cookie: a="b c"; d=e', f"Cookie: {MASK}"),
+        ("HTTP_COOKIE=sid=abc", f"HTTP_COOKIE={MASK}"),
+        ("\x1b[31mpassword\x1b[0m=\x1b[32mhunter2\x1b[0m", f"password={MASK}"),
+        ("\x1b[1;31mpass\x1b[0mword: hunter2", f"password: {MASK}"),
+        ("pass\u200bword=hunter2", f"password={MASK}"),
+        ("password=\ufeffhunter2", f"password={MASK}"),
+        (f"a {CANARY[:6]}\x1b[0m{CANARY[6:]}", f"a {MASK}"),
+        ("\x1b[32mall green\x1b[0m état", "\x1b[32mall green\x1b[0m état"),
+        ("curl -u me:hunter2 http://h/", f"curl -u me:{MASK} http://h/"),
+        ("curl -sSu 'me:hunter2' http://h/", f"curl -sSu 'me:{MASK}' http://h/"),
+        ("curl --user me:hunter2", f"curl --user me:{MASK}"),
+        ("mysql -pHunter2 shop", f"mysql -p{MASK} shop"),
+        ("mysqldump -u root -phunter2 shop", f"mysqldump -u root -p{MASK} shop"),
+        ("sshpass -p hunter2 ssh h", f"sshpass -p {MASK} ssh h"),
+        ("password is: hunter2", f"password is: {MASK}"),
+        ("The admin password was = hunter2", f"The admin password was = {MASK}"),
+        ("<password>hunter2</password>", f"<password>{MASK}</password>"),
+        ('<ns:db-password kind="a">hunt er</ns:db-password>', f'<ns:db-password kind="a">{MASK}</ns:db-password>'),
+    ],
+)
+def test_a_secret_as_programs_print_it(text: str, expected: str):
+    assert knowing(CANARY).text(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password is wrong",
+        "cookie: not set",
+        "the cookies are gone: 5",
+        "docker run -p 8080:80 mysql",
+        "docker run --name mysql -p3306:3306 mysql:8",
+        "mkdir -p /var/lib/mysql && ls -p /x",
+        "mysql ready; mkdir -pv /x",
+        "docker run -u 1000:1000 curlimages/curl",
+        "curl -fsS http://h/a",
+        "usage: argus login <token>",
+        "<tokens>5</tokens> in <token/>".replace("<tokens>5</tokens>", "<count>5</count>"),
+        "npm_config_registry and npm_lifecycle_event",
+        "pypi-server-of-the-department-that-has-no-digits",
+    ],
+)
+def test_what_programs_print_and_is_no_secret_stays(text: str):
+    assert Redactor().text(text) == text
+
+
 def made(length: int) -> str:
     """As random as a token, and of nobody's."""
     return ("Zq7Xw2Lr9Kt4Vb8Nm3Pc6Hd1Js5Fg0Ty" * 8)[:length]
@@ -106,6 +160,9 @@ WELL_KNOWN = {
     **{f"a-github-token-{kind}": f"gh{kind}_{made(36)}" for kind in "pousr"},
     "a-fine-grained-github-token": f"github_pat_{made(22)}_{made(59)}",
     "a-gitlab-token": f"glpat-{made(20)}",
+    "an-npm-token": f"npm_{made(36)}",
+    "a-hugging-face-token": f"hf_{made(34)}",
+    "a-pypi-token": f"pypi-AgEIcHlwaS5vcmc{made(100)}",
     **{f"a-slack-token-{kind}": f"xox{kind}-123456789012-{made(24)}" for kind in "abeprs"},
     "a-slack-app-token": f"xapp-1-A0123456789-{made(24)}",
     "an-anthropic-key": f"sk-ant-api03-{made(93)}",
@@ -168,6 +225,18 @@ def test_what_only_looks_a_little_like_one_is_left_alone(text: str):
         *("sk-", "sk-a", "-sk-aaaaaaaaaaaaaaaaaaaaaaaa", "eyJ", "-eyJaaaaaaaa", "eyJaaaaaaaa.", "ghp_", "github_pat_"),
         *("xoxb-", "AIza", "-AIza", "AKIA", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "-----END ", "a", "A "),
         *("-----BEGIN A A A A A A A PRIVATE KEY ", "-", "sk_live_", "glpat-", "xapp-"),
+        *(
+            "Cookie: ",
+            "Cookie: a=",
+            'cookie=a="',
+            "<password>",
+            "<password>a</",
+            "<token ",
+            "curl -u ",
+            "curl -u a",
+            "mysql -p",
+        ),
+        *("mysql ", "mysql -p ", " -p</", "\x1b[", "\x1b[0", "\u200b", "password is ", "pypi-", "npm_", "sshpass "),
     ],
 )
 def test_no_text_takes_long(piece: str):
