@@ -87,8 +87,8 @@ TABLE: dict[str, tuple[tuple[Part, Words], ...]] = {
     "resilience:restart_attempt": (
         (_SEEN, words.container_failed),
         (_DECIDED, words.attempts),
-        (_DONE, words.attempt),
     ),
+    "resilience:restart_ordered": ((_DONE, words.starts),),
     "resilience:restart_success": ((_CAME, words.container_well),),
     "resilience:restart_exhausted": ((_SEEN, words.container_failed), (_DECIDED, words.given_up)),
     "resilience:container_failed": ((_SEEN, words.container_failed), (_DECIDED, words.not_restarted)),

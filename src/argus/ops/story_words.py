@@ -194,13 +194,13 @@ def container_failed(data: Data) -> str:
 
 
 def attempts(data: Data) -> str:
-    spent = int(data.get("attempt") or 1) - 1
-    return f"start it again: {spent} of {data.get('maxRestarts')} restarts are spent"
-
-
-def attempt(data: Data) -> str:
     wait = float(data.get("delay") or 0) / 1000
-    return f"starts {data.get('container')}" + (f", {wait:g} s after its failure" if wait else "")
+    when = f" in {wait:g} s" if wait else ""
+    return f"start it again{when}, attempt {data.get('attempt')} of {data.get('maxRestarts')}"
+
+
+def starts(data: Data) -> str:
+    return f"starts {data.get('container')}"
 
 
 def container_well(data: Data) -> str:

@@ -341,7 +341,9 @@ class Ward:
         post = self._post
         charge = replace(charge, state=State.STARTING, act=post.tools.new_id(), due=0.0)
         intent = {"attempt": attempt.number, "code": attempt.code} if attempt else {"attempt": 0, "code": ""}
-        await post.intend(charge, OpenAct(post.act(charge, intent)), *writes)
+        act = post.act(charge, intent)
+        ordered = [post.event("restart_ordered", charge, {"act": act.id, "attempt": attempt.number})] if attempt else []
+        await post.intend(charge, OpenAct(act), *writes, *ordered)
 
     async def _act(self, attempt: Attempt | None, made: Made, *, is_running: bool) -> None:
         post = self._post
