@@ -284,5 +284,5 @@ def test_a_container_that_is_given_up_is_told_once_with_its_reason():
     data = {"container": "shop-db", "attempts": 3, "reason": "it ended with exit status 7", "crashLoop": True}
     said = render(event("restart_exhausted", "resilience", **data))
     text = "A crash loop: it ended with exit status 7\n\nGiven up after 3 restarts; a person has to look"
-    assert said == Message(IMPORTANT, "CONTAINER GIVEN UP: shop-db", text)
+    assert said == Message(URGENT, "CONTAINER GIVEN UP: shop-db", text)
     assert render(event("restart_attempt", "resilience", container="shop-db", attempt=1)) is None
