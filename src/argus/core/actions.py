@@ -42,6 +42,9 @@ ABOUT_INCIDENTS = ("list_incidents",)
 ABOUT_STORIES = ("list_incidents", "list_codes")
 """The same of what `argus explain` was asked for, which may be either."""
 
+IN_DATABASE = ("check_database", "retry_later")
+"""What is suggested where the store is in PostgreSQL, and neither a file nor our disk."""
+
 IN_THE_WAY = ("move_away",)
 OF_A_NEWER = ("install_newer",)
 """What is suggested where neither the disk nor time mends it: something lies where a file of ours belongs, or a newer
@@ -56,6 +59,7 @@ ACTIONS: dict[str, str] = {
     "build_image": "Build the images: argus env build; or pull it: docker pull IMAGE.",
     "check_clock": "Check the machine's clock and its time synchronisation.",
     "check_command": "Check the container's command and its exit code.",
+    "check_database": "Check that PostgreSQL answers at store.url, has room, and lets Argus write.",
     "check_disk": "Check that the disk is not full and is writable.",
     "check_dns": "Check the machine's resolver (/etc/resolv.conf) and its connection.",
     "check_docker_socket": "Check DOCKER_HOST and the permissions of the engine's socket.",

@@ -16,6 +16,7 @@ from argus.core.actions import (
     ACTIONS,
     IN_ANSWERS,
     IN_BRIDGE,
+    IN_DATABASE,
     IN_ENVIRONMENTS,
     IN_SETTINGS,
     IN_THE_WAY,
@@ -25,7 +26,7 @@ from argus.core.codes import REGISTRY, Category, Code, Entry, Severity
 
 __all__ = [
     "ABOUT_INCIDENTS", "ABOUT_SESSIONS", "ABOUT_SPAWNS", "ABOUT_STORIES",
-    "ACTIONS", "IN_ANSWERS", "IN_BRIDGE", "IN_ENVIRONMENTS", "IN_SETTINGS",
+    "ACTIONS", "IN_ANSWERS", "IN_BRIDGE", "IN_DATABASE", "IN_ENVIRONMENTS", "IN_SETTINGS",
     "IN_THE_WAY", "OF_A_NEWER", "REGISTRY", "ArgusError", "Category", "Code", "Entry", "Severity", "exit_code",
 ]  # fmt: skip
 

@@ -28,6 +28,7 @@ from argus.store.postgres_opening import (
     learn,
     open_database,
     reason,
+    unavailable,
 )
 from argus.store.postgres_tail import Tail
 from argus.store.postgres_writer import InDoubt, Job, Refused, Writer
@@ -97,7 +98,7 @@ class PostgresStore:
             if not is_the_stores_fault(error):
                 raise
             said = redactor.text(reason(error))
-            raise ArgusError(Code.STORE_UNAVAILABLE, f"PostgreSQL cannot be used: {said}", reason=said) from None
+            raise unavailable(f"PostgreSQL cannot be used: {said}", reason=said) from None
         return cls(url, epoch, newest, clock or SystemClock(), redactor, writer)
 
     async def commit(self, *writes: Write) -> list[Event]:
@@ -108,12 +109,12 @@ class PostgresStore:
 
     async def _submit(self, writes: tuple[Write, ...]) -> Job:
         if self._closed:
-            raise ArgusError(Code.STORE_UNAVAILABLE, "the store is closed")
+            raise unavailable("the store is closed")
         job = Job(writes, asyncio.get_running_loop().create_future())
         try:
             self._jobs.put_nowait(job)
         except asyncio.QueueFull:
-            raise ArgusError(Code.STORE_UNAVAILABLE, "the store does not keep up", waiting=_WAITING) from None
+            raise unavailable("the store does not keep up", waiting=_WAITING) from None
         await job.done
         return job
 
@@ -214,7 +215,7 @@ class PostgresStore:
 
     async def _read(self, query: Callable[[Any], Awaitable[T]]) -> T:
         if self._closed:
-            raise ArgusError(Code.STORE_UNAVAILABLE, "the store is closed")
+            raise unavailable("the store is closed")
         try:
             async with asyncio.timeout(DEADLINE), self._readers.one() as db:
                 return await query(db)
@@ -222,7 +223,7 @@ class PostgresStore:
             if not is_the_stores_fault(error):
                 raise
             said = self._redactor.text(reason(error))
-            raise ArgusError(Code.STORE_UNAVAILABLE, f"the store cannot be read: {said}") from None
+            raise unavailable(f"the store cannot be read: {said}") from None
 
     async def _write_jobs(self) -> None:
         while (job := await self._jobs.get()) is not None:
@@ -258,7 +259,7 @@ class PostgresStore:
                     job.error = (
                         Undecided(f"the store was lost while it was written: {said}", error.transaction)
                         if isinstance(error, InDoubt)
-                        else ArgusError(Code.STORE_UNAVAILABLE, f"the store cannot be written: {said}", reason=said)
+                        else unavailable(f"the store cannot be written: {said}", reason=said)
                     )
                 if not isinstance(error, Exception):
                     raise
@@ -283,7 +284,7 @@ class PostgresStore:
             if job is None:
                 self._jobs.put_nowait(None)
             elif not job.done.done():
-                job.done.set_exception(ArgusError(Code.STORE_UNAVAILABLE, message))
+                job.done.set_exception(unavailable(message))
 
     def _deliver(self, batch: list[Job]) -> None:
         for job in batch:

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import asyncpg
 
-from argus.core.errors import ArgusError, Code
+from argus.core.errors import IN_DATABASE, ArgusError, Code
 from argus.core.redact import Redactor
 from argus.store import numbered, rows
 from argus.store import postgres_queries as queries
@@ -47,6 +47,12 @@ def is_the_stores_fault(error: BaseException) -> bool:
     if isinstance(error, _THE_COMMITS_OWN):
         return False
     return isinstance(error, (*_OPERATORS, TimeoutError, Taken))
+
+
+def unavailable(message: str, **details: Any) -> ArgusError:
+    error = ArgusError(Code.STORE_UNAVAILABLE, message, **details)
+    error.actions = IN_DATABASE
+    return error
 
 
 def reason(error: BaseException) -> str:
@@ -182,7 +188,7 @@ async def open_database(url: str, token: Callable[[], str], redactor: Redactor) 
     except (*_OPERATORS, TimeoutError) as error:
         said = redactor.text(reason(error))
         message = f"PostgreSQL ({_place(url)}) cannot be used: {said}"
-        raise ArgusError(Code.STORE_UNAVAILABLE, message, reason=said) from None
+        raise unavailable(message, reason=said) from None
     return epoch, newest
 
 
@@ -203,9 +209,7 @@ async def _version(db: Any) -> int:
     if await db.fetchval("SELECT to_regnamespace('argus') IS NULL"):
         await db.execute("CREATE SCHEMA argus")
     elif await db.fetchval("SELECT COUNT(*) FROM pg_class WHERE relnamespace = to_regnamespace('argus')"):
-        raise ArgusError(
-            Code.STORE_UNAVAILABLE, "the schema argus of the database is another program's; nothing was changed"
-        )
+        raise unavailable("the schema argus of the database is another program's; nothing was changed")
     await db.execute("CREATE TABLE argus.version (version INTEGER NOT NULL)")
     return 0
 

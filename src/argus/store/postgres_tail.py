@@ -7,9 +7,8 @@ import contextlib
 import logging
 from typing import Any
 
-from argus.core.errors import ArgusError, Code
 from argus.store import postgres_queries as queries
-from argus.store.postgres_opening import DEADLINE, connect
+from argus.store.postgres_opening import DEADLINE, connect, unavailable
 
 log = logging.getLogger("argus")
 _LOOK = 5.0
@@ -34,7 +33,7 @@ class Tail:
     async def wait(self, after: int) -> None:
         while self._newest <= after:
             if self._closed:
-                raise ArgusError(Code.STORE_UNAVAILABLE, "the store is closed")
+                raise unavailable("the store is closed")
             await self._changed.wait()
 
     def close(self) -> None:

@@ -19,6 +19,7 @@ from argus.core.errors import (
     ACTIONS,
     IN_ANSWERS,
     IN_BRIDGE,
+    IN_DATABASE,
     IN_ENVIRONMENTS,
     IN_SETTINGS,
     IN_THE_WAY,
@@ -132,7 +133,15 @@ def test_every_action_has_a_sentence_and_every_sentence_is_used():
         for actions in found.values()
         for action in actions
     }
-    suggested |= {*ABOUT_INCIDENTS, *ABOUT_SESSIONS, *ABOUT_SPAWNS, *ABOUT_STORIES, *IN_THE_WAY, *OF_A_NEWER}
+    suggested |= {
+        *ABOUT_INCIDENTS,
+        *ABOUT_SESSIONS,
+        *ABOUT_SPAWNS,
+        *ABOUT_STORIES,
+        *IN_THE_WAY,
+        *OF_A_NEWER,
+        *IN_DATABASE,
+    }
     assert suggested - set(ACTIONS) == set()
     assert set(ACTIONS) - suggested == set()
 
