@@ -5,15 +5,27 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any, NoReturn
 
 import click
 
 from argus.cli.client import Refused
+from argus.cli.render import clean
 from argus.core.clock import SystemClock, milliseconds
 from argus.core.errors import ACTIONS, ArgusError, Code, exit_code
 
 _WRONG_USE = 2
+_LINES, _LISTS, _WIDTH = 10, 5, 500
+_AT_A_TERMINAL = {
+    "fix_request": "Correct the command; its --help says what it takes.",
+    "read_openapi": "",
+    "read_gate": "",
+    "ask_person": "A person who runs Argus can do what is said above; an agent asks that person, or waits until the "
+    "gate opens.",
+}
+"""Where a program and a person do different things; empty: it is printed already, or nothing for a person."""
 
 
 def leave(error: Exception, as_json: bool) -> NoReturn:
@@ -46,9 +58,29 @@ def _say(error: dict[str, Any], as_json: bool) -> NoReturn:
         for one in (error.get("details") or {}).get("errors", [])[:20]:
             place = ":".join(str(part) for part in (one.get("line"), one.get("path") or one.get("field")) if part)
             click.echo(f"  {place}: {one.get('message')}" if place else f"  {one.get('message')}", err=True)
-        hint = (error.get("details") or {}).get("hint")
-        if hint:
-            click.echo(f"  {hint}", err=True)
-        for action in error.get("suggestedActions", []):
-            click.echo(f"  -> {ACTIONS.get(action, action)}", err=True)
+        details = error.get("details") or {}
+        if details.get("hint"):
+            click.echo(f"  {details['hint']}", err=True)
+        said = list(last_lines(details))
+        for line in said:
+            click.echo(f"  {line}", err=True)
+        for line in advice(error.get("suggestedActions", []), with_logs=bool(said)):
+            click.echo(f"  -> {line}", err=True)
     sys.exit(exit_code(str(error.get("code"))))
+
+
+def last_lines(details: Mapping[str, Any]) -> Iterator[str]:
+    """Of what a container printed: it may be gone, and its log with it. One list, or one for each container."""
+    logs = details.get("logs") or ()
+    several = logs if isinstance(logs, Mapping) else {"": logs}
+    for name, lines in islice(several.items(), _LISTS):
+        if lines:
+            yield f"its last lines{f' ({clean(name)})' if name else ''}:"
+            yield from (f"  | {clean(line)[:_WIDTH]}" for line in lines[-_LINES:])
+
+
+def advice(actions: Iterable[str], *, with_logs: bool) -> Iterator[str]:
+    for action in actions:
+        words = _AT_A_TERMINAL.get(action, ACTIONS.get(action, action))
+        if words and not (action == "read_logs" and with_logs):
+            yield f"{words} (--json prints the details)" if "details" in words else words

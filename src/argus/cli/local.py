@@ -12,7 +12,7 @@ import click
 
 from argus import config_file, home
 from argus.cli import client
-from argus.core.errors import ArgusError, Code
+from argus.core.errors import IN_THE_WAY, ArgusError, Code
 
 _json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 _OF_ENVIRONMENTS = ("service", "services", "mocks", "tests")
@@ -120,7 +120,9 @@ def init(file: str, restartable: bool, force: bool, shown: bool, as_json: bool) 
 
     path = Path(file).absolute()
     if not shown and not force and (path.exists() or path.is_symlink()):
-        raise ArgusError(Code.CONFLICT, f"{path} is there already; --force replaces it, --print writes nothing")
+        error = ArgusError(Code.CONFLICT, f"{path} is there already; --force replaces it, --print writes nothing")
+        error.actions = IN_THE_WAY
+        raise error
     found = asyncio.run(survey())
     text = initial.render(found, own_port=configuration.Config().server.port, restartable=restartable)
     services = configuration.read(text, str(path)).health.services
