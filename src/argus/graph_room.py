@@ -24,7 +24,7 @@ from argus.graph.keeper import Graph
 from argus.graph.model import Dependant, Role, Standing
 from argus.graph.tools import Tools
 from argus.host.machine import MachineHost
-from argus.services.model import Gate, Use
+from argus.services.model import Gate, Health, Outage, Status, Use
 from argus.services.watch import Watch
 from argus.sessions.hands import TypistHands
 from argus.sessions.keeper import Sessions
@@ -84,9 +84,8 @@ class Parts:
         if outage.gate is Gate.IN_USE:
             held = self._waits(name)
         doing = "is restarting it" if health.repair else held
-        why = health.last.seen.detail if health.last else outage.cause
-        since, is_open = outage.opened, watch.is_open(name)
-        return Standing(True, since, self.clean(why), doing, outage.incident, below, unsettled, is_open=is_open)
+        since, is_open, cause = outage.opened, watch.is_open(name), self.clean(why(health, outage))
+        return Standing(True, since, cause, doing, outage.incident, below, unsettled, is_open=is_open)
 
     def _waits(self, name: str) -> str:
         waiting = self.watch.waiting(name) if self.watch else None
@@ -222,6 +221,12 @@ class Parts:
         agent = self.crew.find(who.name)
         kind = self.crew.settings.configs[agent.config].kind
         return self.sessions.turn_of(kind, agent.session) if agent.session else None
+
+
+def why(health: Health, outage: Outage) -> str:
+    """What was wrong when it was last looked at. An outage outlives the first good readings, which are no cause."""
+    seen = health.last.seen if health.last else None
+    return seen.detail if seen and seen.status in (Status.DOWN, Status.UNKNOWN) else outage.cause
 
 
 def _since(ill: tuple[str, Guarded]) -> float:

@@ -196,9 +196,7 @@ async def state(house: House, ask: Nothing) -> StateView:
         agents=[agent_view(house, one) for one in house.crew.agents],
         sessions=sessions,
         stop_requests=requests[:_REQUESTS],
-        environments=[
-            _environment(house, one, house.clean(called[one.key]), guards[one.key]) for one in runs[:_RUNS]
-        ],
+        environments=[_environment(house, one, called[one.key], guards[one.key]) for one in runs[:_RUNS]],
         incidents=[incident_view(one) for one in sorted(incidents, key=lambda one: one.closed is not None)],
         cursor=cursor,
         timestamp=milliseconds(house.clock.wall()),
