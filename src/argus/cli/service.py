@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import click
@@ -130,14 +131,16 @@ def status(system: bool, as_json: bool) -> None:
     found, standing = files.whose(keeper.file), keeper.look()
     said = {"manager": keeper.name, "file": str(keeper.file), "installed": found.value, **_shown(standing)}
     said["why"] = standing.reached
-    said["next"] = [] if standing.active else _to_run(keeper, found, standing)
+    said["next"] = [] if standing.active else to_run(keeper, found, standing)
     _answer(said, as_json)
     sys.exit(0 if standing.active else 1)
 
 
-def _to_run(keeper: Manager, found: Whose, standing: Standing) -> list[str]:
+def to_run(keeper: Manager, found: Whose, standing: Standing) -> list[str]:
     if found is Whose.NOBODYS:
         return ["argus service install"]
+    if found is Whose.THEIRS:
+        return [f"mv {quote(str(keeper.file))} {quote(f'{keeper.file}.away')}", "argus service install"]
     return keeper.by_hand() if standing.reached or not standing.enabled else [keeper.by_hand()[-1], "argus doctor"]
 
 

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from argus.cli import service
 from argus.cli.installing import files, launchd, plan, systemd
 from argus.cli.installing.files import Whose
+from argus.cli.installing.manager import Standing
 from argus.cli.installing.plan import Plan
+from argus.core.errors import ArgusError, Code
 
 RECORDED = Path(__file__).parent / "argusd.plist"
 PLAN = Plan(
@@ -79,3 +82,20 @@ def test_only_what_a_service_needs_is_taken_from_this_environment() -> None:
     made = plan.make(Path("/etc/argus.yaml"), environ)
     assert made.environment == {"PATH": "/bin", "ARGUS_HOME": "/h/.local/state/argus"}
     assert made.command[1:] == ("-m", "argus.daemon", "--folder", "/h", "--config", "/etc/argus.yaml")
+
+
+@pytest.mark.parametrize("name", ["HOME", "ARGUS_HOME"])
+def test_a_path_that_would_break_the_lines_of_a_unit_is_refused(name: str) -> None:
+    with pytest.raises(ArgusError) as caught:
+        plan.make(None, {"HOME": "/home/a", name: "/home/a\nExecStart=/bin/true"})
+    assert caught.value.code is Code.INVALID_REQUEST
+
+
+def test_below_what_is_no_folder_lies_nobodys_file() -> None:
+    assert files.whose(Path("/dev/null/.config/systemd/user/argus.service")) is Whose.NOBODYS
+
+
+def test_a_unit_that_is_not_ours_is_not_to_be_enabled(tmp_path: Path) -> None:
+    keeper = systemd.Systemd({"HOME": str(tmp_path)}, system=False)
+    first = service.to_run(keeper, Whose.THEIRS, Standing())[0]
+    assert first.startswith(f"mv {keeper.file} ")

@@ -32,7 +32,7 @@ def whose(path: Path) -> Whose:
         return Whose.THEIRS
     try:
         text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return Whose.NOBODYS
     except (OSError, ValueError):
         return Whose.THEIRS

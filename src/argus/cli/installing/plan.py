@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from argus import home
+from argus.core.errors import ArgusError, Code
 
 _PASSED_ON = (
     "PATH",  # a manager's own is short, and agents need claude, tmux and docker
@@ -37,6 +39,10 @@ def make(config: Path | None, environ: Mapping[str, str]) -> Plan:
     if config is not None:
         command += ["--config", str(config.absolute())]
     folder = home.folder(environ)
+    for word in (*command, str(folder)):
+        if re.search(r"[\0-\x1f\x7f]", word):
+            # A unit is made of lines: systemd would refuse it, or read the rest as settings of its own.
+            raise ArgusError(Code.INVALID_REQUEST, f"a path with a control character cannot be written: {word!r}")
     passed_on = {name: environ[name] for name in _PASSED_ON if environ.get(name, "").isprintable() and name in environ}
     return Plan(tuple(command), {**passed_on, "ARGUS_HOME": str(folder)}, folder)
 
