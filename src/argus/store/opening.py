@@ -6,19 +6,24 @@ import contextlib
 import os
 import secrets
 import sqlite3
+import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from argus.core.clock import Clock, milliseconds, stamp
-from argus.core.errors import ArgusError, Code
+from argus.core.errors import IN_THE_WAY, ArgusError, Code
 from argus.store import numbered, queries
+from argus.store.access import obstacle
 
 _APPLICATION = 0x41524755
 """In the file's header: ARGU."""
 _BUSY = 5.0
 """Seconds that a commit waits for another process's lock on the file."""
+BESIDE = ("-wal", "-shm")
+"""What SQLite keeps beside the file: its write-ahead log, and the index of that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,8 @@ def open_files(path: Path | None, clock: Clock, token: Callable[[], str] | None,
     """`is_ours` when the file lies where only Argus writes: then a damaged one is set aside, whatever it holds."""
     token = token or (lambda: secrets.token_hex(4))
     set_aside = None
+    if path is not None:
+        _make_writable(path)
     try:
         writer = _connect(path)
         try:
@@ -59,6 +66,33 @@ def open_files(path: Path | None, clock: Clock, token: Callable[[], str] | None,
     except sqlite3.Error as error:
         raise ArgusError(Code.STORE_UNAVAILABLE, f"the store cannot be opened: {error}", path=str(path)) from None
     return Opened(writer, reader, str(epoch), set_aside)
+
+
+def _make_writable(path: Path) -> None:
+    """SQLite opens what it cannot write for reading, and no later chmod mends that: so it is refused instead. The files
+    beside it took after it when they were made, also where it was read-only then; now they take after it again."""
+    beside = [path.with_name(path.name + suffix) for suffix in BESIDE]
+    try:
+        mode = path.stat().st_mode & 0o600
+        for one in beside:
+            with contextlib.suppress(FileNotFoundError):
+                found = one.lstat()
+                if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and mode & ~found.st_mode:
+                    one.chmod(found.st_mode & 0o777 | mode)
+    except FileNotFoundError:
+        pass  # it is made by this opening
+    except OSError as error:
+        raise _unopened(path, str(error.strerror)) from None
+    for one in (path.parent, path, *beside):
+        barrier = obstacle(one)
+        if barrier is not None:
+            raise _unopened(path, barrier.why, hint=barrier.remedy)
+
+
+def _unopened(path: Path, why: str, **more: Any) -> ArgusError:
+    refused = ArgusError(Code.STORE_UNAVAILABLE, f"the store cannot be opened: {why}", path=str(path), **more)
+    refused.actions = ("check_store",)  # no room and no time mends it
+    return refused
 
 
 def _prepare(db: sqlite3.Connection, path: Path | None) -> None:
@@ -89,20 +123,29 @@ def check_file(path: Path) -> None:
         ) from None
     ours = head.startswith(b"SQLite format 3\0") and head[68:72] == _APPLICATION.to_bytes(4, "big")
     if head and not ours and not _is_unsigned_file(path):
-        raise ArgusError(Code.STORE_UNAVAILABLE, "the file is no store of Argus; nothing was changed", path=str(path))
+        raise _not_ours("the file is no store of Argus", path)
+
+
+def _not_ours(why: str, path: Path | None) -> ArgusError:
+    refused = ArgusError(Code.STORE_UNAVAILABLE, f"{why}; nothing was changed", path=str(path))
+    refused.actions = IN_THE_WAY
+    return refused
 
 
 def _check_owner(db: sqlite3.Connection, path: Path | None) -> None:
     """Another program's database is left as it is."""
-    (tables,) = db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+    if is_foreign(db):
+        raise _not_ours("the file is another program's database", path)
     (owner,) = db.execute("PRAGMA application_id").fetchone()
-    if tables and owner != _APPLICATION and not _is_unsigned(db):
-        raise ArgusError(
-            Code.STORE_UNAVAILABLE, "the file is another program's database; nothing was changed", path=str(path)
-        )
     if owner != _APPLICATION:
         # Before the write-ahead log is switched on, so that it stands in the file itself, where others look for it.
         db.execute(f"PRAGMA application_id = {_APPLICATION}")
+
+
+def is_foreign(db: sqlite3.Connection) -> bool:
+    (tables,) = db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+    (owner,) = db.execute("PRAGMA application_id").fetchone()
+    return bool(tables) and owner != _APPLICATION and not _is_unsigned(db)
 
 
 def _is_unsigned(db: sqlite3.Connection) -> bool:
@@ -163,7 +206,7 @@ def _put_aside(path: Path, now: int) -> Path:
     """Kept under another name, never deleted: a person may still get something out of it."""
     kept = path.with_name(f"{path.name}.corrupt-{now}")
     path.rename(kept)
-    for suffix in ("-wal", "-shm"):
+    for suffix in BESIDE:
         beside = path.with_name(path.name + suffix)
         if beside.exists():
             beside.rename(kept.with_name(kept.name + suffix))
