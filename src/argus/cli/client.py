@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from argus import home
-from argus.cli.http import TIMEOUT, request
-from argus.core.errors import ArgusError, Code
-from argus.host.identity import Identity, is_alive
+from argus.cli.http import SILENCE, TIMEOUT, request
+from argus.core.errors import HELD_UP, WITH_A_WRONG_TOKEN, ArgusError, Code
+from argus.host.identity import Identity, is_alive, is_stopped
 from argus.host.state_folder import check_owner
 
 _START = 20.0
+_UNAUTHORIZED = 401
 
 
 @dataclass(frozen=True)
@@ -125,12 +126,41 @@ def ask(
     if daemon is None:
         raise ArgusError(Code.NO_DAEMON, "no Argus runs on this state folder")
     secret = token(home.folder(os.environ))
+    # What takes long by its nature is never cut short for it.
+    doubt = (lambda: _look(daemon, secret)) if SILENCE < timeout <= TIMEOUT else None
     try:
-        status, answer = request(daemon.host, daemon.port, secret, method, target, body, timeout=timeout)
+        status, answer = request(daemon.host, daemon.port, secret, method, target, body, timeout=timeout, doubt=doubt)
     except TimeoutError:
-        raise ArgusError(Code.NO_DAEMON, f"the daemon at {daemon.url} does not answer", url=daemon.url) from None
+        raise _silent(daemon) from None
     except OSError as error:
         raise ArgusError(Code.NO_DAEMON, f"the daemon at {daemon.url} cannot be reached: {error}") from None
     if status >= 400:
-        raise Refused(answer.get("error", {}) if isinstance(answer, dict) else {})
+        said = answer.get("error", {}) if isinstance(answer, dict) else {}
+        if status == _UNAUTHORIZED:
+            said = {**said, "suggestedActions": list(WITH_A_WRONG_TOKEN)}  # `argus token` would print this very one
+        raise Refused(said)
     return answer
+
+
+def _look(daemon: Daemon, secret: str) -> None:
+    """Raises TimeoutError where there is no hope. One that only works hard answers this at once, or nearly."""
+    if not is_stopped(daemon.identity):
+        try:
+            request(daemon.host, daemon.port, secret, "GET", "/healthz", timeout=SILENCE)
+            return
+        except TimeoutError:
+            raise
+        except OSError:
+            return  # it is about to end: what was asked says so itself
+    raise TimeoutError
+
+
+def _silent(daemon: Daemon) -> ArgusError:
+    pid, stopped = daemon.identity.pid, is_stopped(daemon.identity)
+    why = "is stopped, by a signal or a debugger" if stopped else "does not answer"
+    hint = f"kill -CONT {pid} lets it go on" if stopped else "a machine that is very busy can be the reason: ask again"
+    error = ArgusError(
+        Code.NO_DAEMON, f"the daemon (pid {pid}) has the state folder and {why}", pid=pid, url=daemon.url, hint=hint
+    )
+    error.actions = HELD_UP
+    return error

@@ -14,7 +14,7 @@ import click
 from argus.cli.client import Refused
 from argus.cli.render import clean
 from argus.core.clock import SystemClock, milliseconds
-from argus.core.errors import ACTIONS, ArgusError, Code, exit_code
+from argus.core.errors import ACTIONS, NOT_WHOLE, ArgusError, Code, exit_code
 
 _WRONG_USE = 2
 _LINES, _LISTS, _WIDTH = 10, 5, 500
@@ -42,6 +42,10 @@ def leave(error: Exception, as_json: bool) -> NoReturn:
             _say(_structured(ArgusError(Code.INVALID_REQUEST, error.format_message())), as_json)
         case _ if os.environ.get("ARGUS_DEBUG"):
             raise error
+        case ModuleNotFoundError() if error.name and not error.name.startswith("argus"):
+            lacking = ArgusError(Code.INTERNAL_ERROR, f"{error.name} is not installed, and Argus needs it")
+            lacking.actions = NOT_WHOLE
+            _say(_structured(lacking), as_json)
         case _:
             _say(_structured(ArgusError(Code.INTERNAL_ERROR, f"{type(error).__name__}: {error}")), as_json)
 

@@ -6,11 +6,14 @@ The standard library's client costs more to import than all the rest of the CLI 
 from __future__ import annotations
 
 import json
+import select
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 TIMEOUT = 60.0
+SILENCE = 10.0
+"""Seconds without a first byte after which it is asked whether there will ever be one."""
 
 
 class Connection:
@@ -29,6 +32,12 @@ class Connection:
 
     def write(self, data: bytes) -> None:
         self._socket.sendall(data)
+
+    def has_answer(self, patience: float) -> bool:
+        """Whether anything came within so many seconds."""
+        looked = select.poll()
+        looked.register(self._socket, select.POLLIN)
+        return bool(looked.poll(patience * 1000))
 
     def read_head(self) -> None:
         parts = self._file.readline(65536).split(None, 2)
@@ -68,9 +77,17 @@ class Connection:
 
 
 def request(
-    host: str, port: int, token: str, method: str, target: str, body: Any = None, *, timeout: float = TIMEOUT
+    host: str,
+    port: int,
+    token: str,
+    method: str,
+    target: str,
+    body: Any = None,
+    *,
+    timeout: float = TIMEOUT,
+    doubt: Callable[[], None] | None = None,
 ) -> tuple[int, Any]:
-    """Status and JSON."""
+    """Status and JSON. `doubt` is called once when nothing has come for a while, and may raise to give up."""
     connection = Connection(host, port, timeout)
     try:
         raw = b"" if body is None else json.dumps(body).encode()
@@ -85,6 +102,8 @@ def request(
             headers["Content-Type"] = "application/json"
         connection.begin(method, target, headers)
         connection.write(raw)
+        if doubt is not None and not connection.has_answer(SILENCE):
+            doubt()
         connection.read_head()
         return connection.status, json.loads(b"".join(connection.chunks()) or b"null")
     except ValueError:

@@ -14,9 +14,9 @@ from typing import Any
 
 from argus import config_file, home
 from argus.cli.client import Refused, running, wait_for
-from argus.core.errors import ArgusError, Code
+from argus.core.errors import HELD_UP, ArgusError, Code
 from argus.host import state_folder
-from argus.host.identity import is_alive, send
+from argus.host.identity import Identity, is_alive, is_stopped, send
 from argus.host.launching import NONCE
 
 _READY = 30.0
@@ -101,8 +101,8 @@ def _read_announcement(reading: int) -> dict[str, Any] | None:
     return said
 
 
-def stop() -> bool:
-    """Ends the daemon of this state folder; False when there is none."""
+def stop(*, force: bool = False) -> bool:
+    """Ends the daemon of this state folder; False when there is none. `force`: also one that does not end when told."""
     if os.environ.get("ARGUS_TOKEN", "").startswith("argus."):
         # Whoever was given a token of its own may not do more by a signal than by asking.
         raise ArgusError(Code.FORBIDDEN, "the token in ARGUS_TOKEN is an agent's; it does not stop Argus")
@@ -110,11 +110,25 @@ def stop() -> bool:
     if daemon is None:
         return False
     send(daemon.identity, signal.SIGTERM)
+    if is_stopped(daemon.identity):
+        send(daemon.identity, signal.SIGCONT)  # else it would never see that it is told to end
+    if _ends(daemon.identity):
+        return True
+    if force:
+        # Nothing is lost: what it was about is on record as an intent, and the next start closes that.
+        send(daemon.identity, signal.SIGKILL)
+        if _ends(daemon.identity):
+            return True
+    pid = daemon.identity.pid
+    refused = ArgusError(Code.INVALID_STATE, f"the daemon (pid {pid}) does not end", pid=pid)
+    refused.actions = HELD_UP
+    raise refused
+
+
+def _ends(identity: Identity) -> bool:
     until = time.monotonic() + _END
-    while is_alive(daemon.identity):
+    while is_alive(identity):
         if time.monotonic() > until:
-            raise ArgusError(
-                Code.INVALID_STATE, f"the daemon (pid {daemon.identity.pid}) does not end", pid=daemon.identity.pid
-            )
+            return False
         time.sleep(0.02)
     return True

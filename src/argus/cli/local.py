@@ -89,12 +89,13 @@ def _announce(said: dict[str, Any], as_json: bool) -> None:
 
 
 @click.command()
+@click.option("--force", is_flag=True, help="Kill it when it does not end within 20 s.")
 @_json
-def down(as_json: bool) -> None:
+def down(force: bool, as_json: bool) -> None:
     """Stop Argus. What it restarted or started goes on."""
     from argus.cli import launch
 
-    stopped = launch.stop()
+    stopped = launch.stop(force=force)
     if as_json:
         click.echo(json.dumps({"stopped": stopped}))
     else:

@@ -7,7 +7,10 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import click
+try:
+    import click
+except ModuleNotFoundError:
+    sys.exit("argus: click is not installed, and Argus needs it; install again: uv tool install --force argusd")
 
 from argus import __version__
 from argus.cli.manifest import VERBS

@@ -50,6 +50,15 @@ OF_A_NEWER = ("install_newer",)
 """What is suggested where neither the disk nor time mends it: something lies where a file of ours belongs, or a newer
 Argus wrote it."""
 
+HELD_UP = ("end_by_force",)
+"""Of a daemon that lives and does not answer, or does not end."""
+
+NOT_WHOLE = ("install_again",)
+"""Of an installation that lacks something."""
+
+WITH_A_WRONG_TOKEN = ("check_token",)
+"""Of a command of ours, which has shown the token it has."""
+
 ACTIONS: dict[str, str] = {
     "allow_other_ports": "Let taken ports be replaced: resilience.network.portConflictStrategy: auto.",
     "ask_for_less": "Ask for less at once, or say more plainly what is wanted.",
@@ -72,9 +81,12 @@ ACTIONS: dict[str, str] = {
     "check_network": "Check that both ends are on the same network.",
     "check_path": "Check the path.",
     "check_store": "Check the store's file, its permissions and who else has it open.",
+    "check_token": "Correct or unset ARGUS_TOKEN where it is set; else a new start takes the one in the state folder: "
+    "argus down && argus up --detach.",
     "clean_orphans": "Remove the orphans: argus env preflight --auto-fix.",
     "create_config": "Write an argus.yaml; argus schema argus lists what it may say.",
     "create_environment_file": "Write an e2e.yaml; argus schema e2e lists what it may say.",
+    "end_by_force": "End it by force: argus down --force; what it started goes on.",
     "find_cause": "Find out why it keeps failing; restarting has not helped.",
     "fix_cause": "Repair what the recorded failures name.",
     "fix_config": "Correct the named places in the file, then: argus check FILE.",
@@ -88,6 +100,8 @@ ACTIONS: dict[str, str] = {
     "free_ports": "Stop programs that hold ports of the range.",
     "hand_off_by_hand": "Write the handoff by hand, then clear the session.",
     "install_claude": "Install Claude Code, or name it: bridge.program in argus.yaml.",
+    "install_again": "See what is lacking: argus doctor; then install Argus again: uv tool install --force argusd, or "
+    "pipx reinstall argusd.",
     "install_newer": "Install the newer Argus again; this one cannot read what that one wrote.",
     "list_agents": "See which agents there are: argus agents list.",
     "list_codes": "See which error codes there are: argus explain codes.",

@@ -591,8 +591,11 @@ REGISTRY: dict[Code, Entry] = {
     ),
     Code.NO_DAEMON: Entry(
         _S, _R, 503, ("start_daemon",),
-        means="No Argus runs on this state folder, or it is about to end.",
-        when="Commands with ARGUS_NO_AUTOSTART=1, a daemon that could not start or stops just now (exit code 3).",
+        means="No Argus runs on this state folder, it is about to end, or it does not answer.",
+        when=(
+            "Commands with ARGUS_NO_AUTOSTART=1, a daemon that could not start or stops just now (exit code 3). With "
+            "details.pid it lives and is stopped or hangs: details.hint says what to do."
+        ),
         retry=Retry.LATER,
         agent="Start it with `argus up --detach` if you may; else go on without it and say so.",
         message="no Argus runs on this state folder",

@@ -14,20 +14,24 @@ from argus.core.actions import (
     ABOUT_SPAWNS,
     ABOUT_STORIES,
     ACTIONS,
+    HELD_UP,
     IN_ANSWERS,
     IN_BRIDGE,
     IN_DATABASE,
     IN_ENVIRONMENTS,
     IN_SETTINGS,
     IN_THE_WAY,
+    NOT_WHOLE,
     OF_A_NEWER,
+    WITH_A_WRONG_TOKEN,
 )
 from argus.core.codes import REGISTRY, Category, Code, Entry, Severity
 
 __all__ = [
     "ABOUT_INCIDENTS", "ABOUT_SESSIONS", "ABOUT_SPAWNS", "ABOUT_STORIES",
-    "ACTIONS", "IN_ANSWERS", "IN_BRIDGE", "IN_DATABASE", "IN_ENVIRONMENTS", "IN_SETTINGS",
-    "IN_THE_WAY", "OF_A_NEWER", "REGISTRY", "ArgusError", "Category", "Code", "Entry", "Severity", "exit_code",
+    "ACTIONS", "HELD_UP", "IN_ANSWERS", "IN_BRIDGE", "IN_DATABASE", "IN_ENVIRONMENTS", "IN_SETTINGS",
+    "IN_THE_WAY", "NOT_WHOLE", "OF_A_NEWER", "REGISTRY", "WITH_A_WRONG_TOKEN",
+    "ArgusError", "Category", "Code", "Entry", "Severity", "exit_code",
 ]  # fmt: skip
 
 # What the CLI answers with; everything else is 1: the thing asked about is not well.

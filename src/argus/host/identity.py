@@ -78,6 +78,15 @@ def is_surely(identity: Identity) -> bool:
         return False
 
 
+def is_stopped(identity: Identity) -> bool:
+    """By a signal or a debugger: it lives and does nothing. Where the kernel has no letters, nobody is."""
+    try:
+        found = seen(identity.pid)
+    except OSError:
+        return False
+    return found is not None and found[0] == identity and found[1] in ("T", "t")
+
+
 def send(identity: Identity, number: int) -> bool:
     """Signals exactly that process, or nobody: the descriptor pins it before its start time is compared."""
     if not hasattr(os, "pidfd_open"):

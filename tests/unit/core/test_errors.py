@@ -17,14 +17,17 @@ from argus.core.errors import (
     ABOUT_SPAWNS,
     ABOUT_STORIES,
     ACTIONS,
+    HELD_UP,
     IN_ANSWERS,
     IN_BRIDGE,
     IN_DATABASE,
     IN_ENVIRONMENTS,
     IN_SETTINGS,
     IN_THE_WAY,
+    NOT_WHOLE,
     OF_A_NEWER,
     REGISTRY,
+    WITH_A_WRONG_TOKEN,
     ArgusError,
     Category,
     Code,
@@ -133,15 +136,8 @@ def test_every_action_has_a_sentence_and_every_sentence_is_used():
         for actions in found.values()
         for action in actions
     }
-    suggested |= {
-        *ABOUT_INCIDENTS,
-        *ABOUT_SESSIONS,
-        *ABOUT_SPAWNS,
-        *ABOUT_STORIES,
-        *IN_THE_WAY,
-        *OF_A_NEWER,
-        *IN_DATABASE,
-    }
+    suggested |= {*ABOUT_INCIDENTS, *ABOUT_SESSIONS, *ABOUT_SPAWNS, *ABOUT_STORIES, *IN_THE_WAY, *OF_A_NEWER}
+    suggested |= {*HELD_UP, *IN_DATABASE, *NOT_WHOLE, *WITH_A_WRONG_TOKEN}
     assert suggested - set(ACTIONS) == set()
     assert set(ACTIONS) - suggested == set()
 
