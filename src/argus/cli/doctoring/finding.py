@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from argus.cli.client import Daemon
-from argus.config import Config
+if TYPE_CHECKING:
+    # Not imported: what is lacking is found out before anything is imported that might need it.
+    from argus.cli.client import Daemon
+    from argus.config import Config
 
 
 class State(StrEnum):
@@ -53,8 +55,16 @@ class Case:
     """What all examinations start from."""
 
     home: Path
-    config: Config = field(default_factory=Config)
+    config: Config
     """The defaults, where the file cannot be read."""
     daemon: Daemon | None = None
     state: dict[str, Any] | None = None
     """What the running daemon says of itself, if it answers."""
+    silence: str = ""
+    """Why it does not answer; and"""
+    remedy: str = ""
+    """what to do then."""
+
+    def said(self) -> dict[str, Any]:
+        found: dict[str, Any] = (self.state or {}).get("argus", {})
+        return found

@@ -6,29 +6,38 @@ import json
 import os
 import pwd
 from pathlib import Path
+from shlex import quote
 
 from argus.cli.doctoring.finding import Case, Finding, away, bad, ok, warn
 from argus.host import disk
 from argus.store import lock as locks
+from argus.store.access import obstacle
 
 _LITTLE, _NOTHING = 500_000_000, 20_000_000
 
 
 def state_folder(case: Case) -> Finding:
     folder = case.home
+    there = next(one for one in (folder, *folder.parents) if os.path.lexists(one))
     try:
-        found = folder.stat()
+        found = there.stat()
     except FileNotFoundError:
-        parent = next(one for one in folder.parents if one.exists())
-        if not os.access(parent, os.W_OK):
-            return bad(
-                "STATE_FOLDER", f"{folder} cannot be made: {parent} is not yours", "ARGUS_HOME=FOLDER names another"
-            )
-        return ok("STATE_FOLDER", f"{folder} is made at the first start")
+        return bad(
+            "STATE_FOLDER",
+            f"{there} is a link to {there.resolve()}, which is not there",
+            f"mkdir -p -m 700 {quote(str(there.resolve()))}; or ARGUS_HOME=FOLDER names another",
+        )
     except OSError as error:
         return bad("STATE_FOLDER", f"{folder} cannot be looked at: {error.strerror}", "ARGUS_HOME=FOLDER names another")
-    if not folder.is_dir():
-        return bad("STATE_FOLDER", f"{folder} is no folder", "move it away, or name another: ARGUS_HOME=FOLDER")
+    if not there.is_dir():
+        return bad("STATE_FOLDER", f"{there} is no folder", "move it away, or name another: ARGUS_HOME=FOLDER")
+    if there != folder:
+        barrier = obstacle(there)
+        if barrier is not None:
+            return bad(
+                "STATE_FOLDER", f"{folder} cannot be made: {barrier.why}", "ARGUS_HOME=FOLDER names another folder"
+            )
+        return ok("STATE_FOLDER", f"{folder} is made at the first start")
     if found.st_uid != os.geteuid():
         mine = _name(os.geteuid())
         return bad(
@@ -37,6 +46,11 @@ def state_folder(case: Case) -> Finding:
     if found.st_mode & 0o022:
         said = f"others can write to {folder} (mode {found.st_mode & 0o777:o})"
         return bad("STATE_FOLDER", said, f"look at what it holds, then: chmod 700 {folder}")
+    logs = [folder / "logs" / name for name in ("argus.log", "argus.err")]
+    for one in (folder, *(log if log.exists() else log.parent for log in logs)):
+        barrier = obstacle(one)
+        if barrier is not None:
+            return bad("STATE_FOLDER", barrier.why, barrier.remedy)
     if found.st_mode & 0o077:
         said = f"others can look into {folder} (mode {found.st_mode & 0o777:o})"
         return warn("STATE_FOLDER", said, f"chmod 700 {folder}; the next start does so too")
@@ -57,7 +71,7 @@ def space(case: Case) -> Finding:
 def token(case: Case) -> Finding:
     file = case.home / "token"
     try:
-        found = file.lstat()
+        owner, mode = file.lstat().st_uid, file.stat().st_mode & 0o777  # a link's own mode says nothing
         text = file.read_text(encoding="utf-8").strip()
     except (FileNotFoundError, NotADirectoryError):
         return ok("TOKEN", "made at the first start")
@@ -65,10 +79,10 @@ def token(case: Case) -> Finding:
         return bad("TOKEN", f"{file} is a folder, and a file belongs there", away(file))
     except (OSError, ValueError) as error:
         return bad("TOKEN", f"{file} cannot be read: {error}", f"rm {file}; the next start makes a new one")
-    if found.st_uid != os.geteuid():
-        return bad("TOKEN", f"{file} is {_name(found.st_uid)}'s", f"rm {file}; the next start makes a new one")
-    if found.st_mode & 0o077:
-        said = f"others can read {file} (mode {found.st_mode & 0o777:o})"
+    if owner != os.geteuid():
+        return bad("TOKEN", f"{file} is {_name(owner)}'s", f"rm {file}; the next start makes a new one")
+    if mode & 0o077:
+        said = f"others can read {file} (mode {mode:o})"
         return bad("TOKEN", said, "argus down && argus up --detach: a start replaces a token that others could read")
     if not text:
         return bad("TOKEN", f"{file} is empty", "argus down && argus up --detach: a start makes a new one")
@@ -79,8 +93,9 @@ def lock(case: Case) -> Finding:
     file = case.home / "argus.lock"
     if case.daemon is not None:
         return ok("LOCK", f"held by the running daemon (pid {case.daemon.identity.pid})")
-    if not case.home.is_dir() or not locks.is_held(file):
-        return ok("LOCK", "free")
+    if not case.home.is_dir() or not os.access(file, os.R_OK) or not locks.is_held(file):
+        barrier = obstacle(file) if obstacle(case.home) is None else None  # else it is said of the folder
+        return ok("LOCK", "free") if barrier is None else bad("LOCK", barrier.why, barrier.remedy)
     return bad("LOCK", f"held by a process that is no daemon of this folder ({_holder(file)})", f"fuser {file}; end it")
 
 

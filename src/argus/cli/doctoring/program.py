@@ -6,7 +6,6 @@ import base64
 import hashlib
 import json
 import os
-import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -15,9 +14,9 @@ from pathlib import Path
 
 from argus import __version__
 from argus.cli.doctoring.finding import Case, Finding, bad, ok, warn
+from argus.cli.doctoring.needed import AGAIN
 
 _OLDEST, _NEWEST = (3, 11), (3, 13)
-_AGAIN = "install it again: uv tool install --force argusd, or pipx reinstall argusd"
 _BUILT = (("argus.api", "static", "built", ""), ("argus.environments", "helper", "programs", "argus-helper-"))
 """Where something built lies, the key of its digests in built.json, and how its files' names begin."""
 
@@ -49,14 +48,11 @@ def package(case: Case) -> Finding:
     except metadata.PackageNotFoundError:
         return warn("PACKAGE", "argus runs from a folder and is not installed", "pip install -e . in that folder")
     wrong = [*_changed(installed), *_not_as_built()]
-    lacking = [name for name in _needed(installed) if not _is_there(name)]
-    if lacking:
-        return bad("PACKAGE", f"not installed, and needed: {', '.join(lacking)}", _AGAIN)
     if wrong:
         shown = ", ".join(sorted(set(wrong))[:5])
-        return bad("PACKAGE", f"missing or not as they were built: {shown}", _AGAIN)
+        return bad("PACKAGE", f"missing or not as they were built: {shown}", AGAIN)
     if installed.version != __version__:
-        return bad("PACKAGE", f"the files are {__version__}, and {installed.version} is installed", _AGAIN)
+        return bad("PACKAGE", f"the files are {__version__}, and {installed.version} is installed", AGAIN)
     return ok("PACKAGE", f"whole: the page, the helper and {len(installed.files or [])} files as installed")
 
 
@@ -89,18 +85,3 @@ def _not_as_built() -> Iterator[str]:
             counted = body if prefix else f"{name}\0{len(body)}\0".encode() + body
             if hashlib.sha256(counted).hexdigest() != digest:
                 yield f"{folder}/{prefix}{name}"
-
-
-def _needed(installed: metadata.Distribution) -> Iterator[str]:
-    for requirement in installed.requires or ():
-        word, _, marker = requirement.partition(";")
-        if "extra" not in marker:
-            yield re.split(r"[\s<>=!~\[(]", word.strip(), maxsplit=1)[0]
-
-
-def _is_there(name: str) -> bool:
-    try:
-        metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return False
-    return True

@@ -12,10 +12,12 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from argus.cli.doctoring.finding import Case, Finding, away, bad, ok, warn
+from argus.cli.doctoring import folder
+from argus.cli.doctoring.finding import Case, Finding, State, away, bad, ok, warn
 from argus.core.clock import SystemClock, milliseconds
 from argus.core.errors import ArgusError
 from argus.store import named, numbered, opening
+from argus.store.access import obstacle
 
 _COPIED = 512 * 1024 * 1024
 _PATIENCE = 10.0
@@ -31,15 +33,30 @@ def store(case: Case) -> list[Finding]:
         path = named.path(url, case.home)
         if path.is_dir():
             return [bad("STORE", f"{path} is a folder, and a file belongs there", away(path))]
-        # In a state folder that is none there is nothing to correct here: that is said of the folder.
-        if path.parent != case.home or case.home.is_dir() or not case.home.exists():
-            opening.check_file(path)
     except ArgusError as error:
         return [bad("STORE", error.message, "correct store.url in argus.yaml, or ARGUS_STORE; then: argus check")]
-    return _sqlite(path, runs=case.daemon is not None)
+    is_ours = path.resolve().parent == case.home.resolve()
+    # In a state folder that cannot be used there is nothing to correct here: that is said of the folder.
+    if is_ours and (folder.state_folder(case).state is State.BAD or not case.home.exists()):
+        return [ok("STORE", f"{path} is made at the first start")]
+    if not is_ours:
+        try:
+            opening.check_file(path)
+        except ArgusError as error:
+            return [bad("STORE", f"{path}: {error.message}", "correct store.url in argus.yaml, or ARGUS_STORE")]
+    found = _sqlite(path, runs=case.daemon is not None)
+    said = case.said().get("store", "ok")
+    if said != "ok" and found[0].state is not State.BAD:
+        # The file is well for us, and not for the daemon, which opened it when it was not, or another one.
+        again = "argus down && argus up --detach, if it does not end by itself"
+        found[0] = bad("STORE", f"{found[0].detail}, but the daemon says: {said}", again)
+    return found
 
 
 def _sqlite(path: Path, *, runs: bool) -> list[Finding]:
+    barrier = next(filter(None, map(obstacle, (path.parent, path))), None)
+    if barrier is not None:
+        return [bad("STORE", barrier.why, barrier.remedy)]
     aside = sorted(path.parent.glob(f"{path.name}.corrupt-*[0-9]")) if path.parent.is_dir() else []
     kept = [warn("STORE_SET_ASIDE", f"{one} was damaged and set aside", "look at it, then remove it") for one in aside]
     if not path.exists():
@@ -47,10 +64,15 @@ def _sqlite(path: Path, *, runs: bool) -> list[Finding]:
     try:
         with _reading(path, runs=runs) as db:
             db.execute("PRAGMA query_only = 1")
-            (version,) = db.execute("PRAGMA user_version").fetchone()
             (found,) = db.execute("PRAGMA quick_check(1)").fetchone()
-            newest = db.execute("SELECT MAX(timestamp) FROM journal").fetchone()[0] if version else None
-    except (sqlite3.Error, OSError) as error:
+            if found == "ok" and opening.is_foreign(db):
+                return [bad("STORE", f"{path} is another program's database", away(path)), *kept]
+            (version,) = db.execute("PRAGMA user_version").fetchone()
+            readable = version and found == "ok"
+            newest = db.execute("SELECT MAX(timestamp) FROM journal").fetchone()[0] if readable else None
+    except (sqlite3.OperationalError, OSError) as error:
+        return [bad("STORE", f"{path} cannot be read just now: {error}", f"ls -l {path}*; fuser {path}"), *kept]
+    except sqlite3.Error as error:
         return [_damaged(path, str(error)), *kept]
     if found != "ok":
         return [_damaged(path, str(found)), *kept]
@@ -73,7 +95,7 @@ def _damaged(path: Path, why: str) -> Finding:
     return bad(
         "STORE",
         f"{path} is damaged or cannot be read: {why}",
-        "copy it away; the next start sets it aside and begins anew",
+        "the next start sets it aside, keeps it, and begins anew",
     )
 
 
@@ -94,8 +116,8 @@ def _reading(path: Path, *, runs: bool) -> Iterator[sqlite3.Connection]:
         with closing(_connect(path, "mode=ro")) as db:
             yield db
     elif log.exists() and log.stat().st_size and path.stat().st_size < _COPIED:
-        with tempfile.TemporaryDirectory(prefix="argus-doctor-") as folder:
-            copy = Path(folder, path.name)
+        with tempfile.TemporaryDirectory(prefix="argus-doctor-") as kept:
+            copy = Path(kept, path.name)
             shutil.copyfile(path, copy)
             shutil.copyfile(log, copy.with_name(log.name))
             with closing(_connect(copy, "mode=rw")) as db:

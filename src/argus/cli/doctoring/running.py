@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -11,35 +12,44 @@ import psutil
 from argus import __version__, home
 from argus.cli import client
 from argus.cli.doctoring.finding import Case, Finding, bad, ok, warn
-from argus.core.errors import ArgusError
+from argus.core.errors import ACTIONS, ArgusError
 from argus.host import ports
 
 _PATIENCE = 5.0
+_AGAIN = "argus down && argus up --detach"
 
 
-def ask(daemon: client.Daemon | None) -> dict[str, object] | None:
-    """What a running daemon says of itself; none is started."""
-    if daemon is None:
-        return None
+def asked(case: Case) -> Case:
+    """With what a running daemon says of itself, or why it says nothing; none is started."""
+    if case.daemon is None:
+        return case
     try:
-        said: dict[str, object] = client.ask(None, "GET", "/api/state", timeout=_PATIENCE, start=False)
-    except (ArgusError, client.Refused):
-        return None
-    return said
+        return replace(case, state=client.ask(None, "GET", "/api/state", timeout=_PATIENCE, start=False))
+    except client.Refused as refused:
+        remedy = (
+            "ARGUS_TOKEN is set here: unset it, or correct it"
+            if os.environ.get("ARGUS_TOKEN")
+            else f"{_AGAIN}: a start takes the token that is in the state folder"
+        )
+        return replace(case, silence=f"refuses us: {refused}", remedy=remedy)
+    except ArgusError as error:
+        remedy = (
+            "; ".join([error.details["hint"], *(ACTIONS[one] for one in error.actions or ())])
+            if ("hint" in error.details)
+            else f"read logs/argus.log in {case.home}; {_AGAIN}"
+        )
+        return replace(case, silence=f"gives no answer: {error.message}", remedy=remedy)
 
 
 def daemon(case: Case) -> Finding:
     if case.daemon is None:
         return ok("DAEMON", "none runs on this state folder", "argus up --detach")
     where = f"pid {case.daemon.identity.pid} at {case.daemon.url}"
-    again = "argus down && argus up --detach"
     if case.state is None:
-        return bad(
-            "DAEMON", f"{where} runs and does not answer this token", f"read logs/argus.log in {case.home}; {again}"
-        )
-    said = case.state.get("argus", {})
+        return bad("DAEMON", f"{where} {case.silence}", case.remedy)
+    said = case.said()
     if said.get("version") != __version__:
-        return warn("DAEMON", f"{where} is {said.get('version')}, and this command is {__version__}", again)
+        return warn("DAEMON", f"{where} is {said.get('version')}, and this command is {__version__}", _AGAIN)
     if said.get("store") != "ok":
         return bad("DAEMON", f"{where} cannot write its record ({said.get('store')}), so it does nothing", "see STORE")
     return ok("DAEMON", f"{where}, {__version__}")
@@ -78,6 +88,8 @@ def _daemons() -> Iterator[tuple[int, Path]]:
     for process in psutil.process_iter():
         try:
             words = process.cmdline()
+            if _is_elsewhere(process.pid):
+                continue
             if process.uids().effective != os.geteuid() or process.status() == psutil.STATUS_ZOMBIE:
                 continue
             by_hand = (
@@ -89,3 +101,19 @@ def _daemons() -> Iterator[tuple[int, Path]]:
                 yield process.pid, home.folder(process.environ())
         except (psutil.Error, OSError):
             continue  # gone meanwhile, or not ours to look at
+
+
+def _is_elsewhere(pid: int) -> bool:
+    """In a container, or with another view of the files: its paths mean nothing here, and commands from there reach it.
+    Who cannot be looked at counts as there."""
+    for kind in ("ns/mnt", "ns/pid", "root"):
+        try:
+            ours = os.readlink(f"/proc/self/{kind}")
+        except OSError:
+            continue  # this kernel has no such thing
+        try:
+            if os.readlink(f"/proc/{pid}/{kind}") != ours:
+                return True
+        except OSError:
+            return True
+    return False

@@ -1,0 +1,69 @@
+"""All examinations, one after the other."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from argus import config as configuration
+from argus import config_file, home, startup
+from argus.cli import client
+from argus.cli.doctoring import around, folder, program, record, running
+from argus.cli.doctoring.finding import Case, Finding, bad, ok
+from argus.core.errors import ArgusError
+from argus.core.redact import Redactor
+
+Examination = Callable[[Case], "Finding | list[Finding]"]
+
+_EXAMINATIONS: dict[str, Examination] = {
+    "PYTHON": program.python,
+    "PROGRAM": program.program,
+    "PACKAGE": program.package,
+    "STATE_FOLDER": folder.state_folder,
+    "DISK_SPACE": folder.space,
+    "TOKEN": folder.token,
+    "LOCK": folder.lock,
+    "STORE": record.store,
+    "DAEMON": running.daemon,
+    "PORT": running.port,
+    "LEFTOVERS": running.leftovers,
+    "SERVICE": around.service,
+    "CLOCK": around.clock,
+    "DOCKER": around.docker,
+    "TMUX": around.tmux,
+    "CLAUDE": lambda case: around.agent(case, "claude"),
+    "CODEX": lambda case: around.agent(case, "codex"),
+}
+
+
+def examine(named: str | None) -> Iterator[Finding]:
+    about, loaded = _configuration(named)
+    yield about
+    case = Case(home.folder(os.environ), loaded)
+    with contextlib.suppress(ArgusError):  # somebody else's folder: STATE_FOLDER says so
+        case = replace(case, daemon=client.running(case.home))
+    case = running.asked(case)
+    for name, look in _EXAMINATIONS.items():
+        try:
+            found = look(case)
+        except Exception as error:  # noqa: BLE001 - one part that cannot be examined must not hide the others
+            found = bad(name, f"could not be examined: {type(error).__name__}: {error}", "report it: this is a fault")
+        yield from found if isinstance(found, list) else [found]
+
+
+def _configuration(named: str | None) -> tuple[Finding, configuration.Config]:
+    try:
+        path = config_file.find(named, os.environ, Path.cwd())
+        loaded = configuration.load(path)
+        startup.check(loaded, path, Redactor())
+    except ArgusError as error:
+        return bad("CONFIGURATION", error.message, "argus check says where"), configuration.Config()
+    if path is None:
+        said = "none found from here: Argus looks around and touches nothing"
+        return ok("CONFIGURATION", said, "argus init writes a first one"), loaded
+    return ok(
+        "CONFIGURATION", f"{path}, {len(loaded.health.services)} services, autonomy {loaded.autonomy.value}"
+    ), loaded

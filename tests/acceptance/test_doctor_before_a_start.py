@@ -1,0 +1,174 @@
+"""What would keep Argus from starting or from recording, `argus doctor` says before, with what mends it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance.harness import Argus, Ran, eventually, is_alive
+from tests.acceptance.test_doctor import doctor, tree
+
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount")
+
+
+class Plain(Argus):
+    """Without what root may do with files whatever their mode."""
+
+    prefix: tuple[str, ...] = ()
+
+    def words(self, *arguments: str) -> list[str]:
+        dropped = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
+        return [*self.prefix, *dropped, *super().words(*arguments)]
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Iterator[Plain]:
+    one = Plain(tmp_path / "argus")
+    one.configure([])
+    one.up()
+    one.down()
+    yield one
+    if one.home.is_dir():
+        one.home.chmod(0o700)
+    one.end()
+
+
+def bad(found: dict[str, dict[str, Any]]) -> set[str]:
+    return {one["name"] for one in found.values() if one["state"] == "bad"}
+
+
+def _mode(name: str, mode: int) -> Callable[[Argus], None]:
+    return lambda argus: (argus.home / name).chmod(mode)
+
+
+def _dangling(argus: Argus) -> None:
+    shutil.rmtree(argus.home)
+    argus.home.symlink_to(argus.folder / "unplugged")
+
+
+@pytest.mark.parametrize(
+    ("broken", "name"),
+    [
+        pytest.param(_mode("", 0o500), "STATE_FOLDER", id="a-folder-that-cannot-be-written"),
+        pytest.param(_mode("logs/argus.err", 0o400), "STATE_FOLDER", id="a-log-that-cannot-be-written"),
+        pytest.param(_dangling, "STATE_FOLDER", id="a-link-to-nowhere"),
+        pytest.param(_mode("argus.lock", 0o400), "LOCK", id="a-lock-that-cannot-be-written"),
+        pytest.param(_mode("argus.db", 0o400), "STORE", id="a-store-that-cannot-be-written"),
+    ],
+)
+def test_it_is_found_a_start_agrees_and_what_is_said_mends_it(
+    plain: Plain, broken: Callable[[Argus], None], name: str
+) -> None:
+    broken(plain)
+    before = tree(plain.folder)
+    found = doctor(plain)
+    assert bad(found) == {name}
+    assert tree(plain.folder) == before
+    refused = plain.cli("up", "--detach", "--json")
+    assert (refused.code, refused.error["code"]) == (1, "STORE_UNAVAILABLE")
+    subprocess.run(found[name]["next"].partition(";")[0], shell=True, check=True)
+    assert bad(doctor(plain)) == set()
+    plain.up()
+    assert bad(doctor(plain)) == set()
+
+
+@as_root
+def test_a_file_system_that_is_mounted_read_only_is_found(plain: Plain) -> None:
+    mount = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
+    plain.prefix = ("unshare", "--mount", "sh", "-c", mount, str(plain.home))
+    assert bad(doctor(plain)) == {"STATE_FOLDER"}
+    assert plain.cli("up", "--detach", "--json").error["code"] == "STORE_UNAVAILABLE"
+
+
+def test_a_store_that_was_read_only_once_is_written_again(plain: Plain) -> None:
+    """Its index keeps the mode with which it was made."""
+    plain.up()
+    plain.kill()
+    for name in ("argus.db", "argus.db-wal", "argus.db-shm"):
+        (plain.home / name).chmod(0o400)
+    refused = plain.cli("up", "--detach", "--json").error
+    assert "argus.db " in refused["message"]
+    (plain.home / "argus.db").chmod(0o600)
+    plain.up()
+    assert plain.rest("GET", "/api/state").json["argus"]["store"] == "ok"
+
+
+def test_what_lies_in_the_stores_place_is_judged_as_a_start_does(plain: Plain) -> None:
+    store = plain.home / "argus.db"
+    store.unlink()
+    with closing(sqlite3.connect(store)) as db:
+        db.execute("CREATE TABLE theirs (x)")
+    store.chmod(0o600)
+    found = doctor(plain)["STORE"]
+    assert found["state"] == "bad"
+    refused = plain.cli("up", "--detach", "--json").error
+    assert (refused["code"], refused["suggestedActions"]) == ("STORE_UNAVAILABLE", ["move_away"])
+    store.write_text("text, and no database")
+    assert "sets it aside" in doctor(plain)["STORE"]["next"]
+    plain.up()
+
+
+def test_a_token_that_is_a_link_is_judged_by_what_it_leads_to(plain: Plain) -> None:
+    token = plain.home / "token"
+    token.rename(plain.folder / "kept")
+    token.symlink_to(plain.folder / "kept")
+    assert doctor(plain)["TOKEN"]["state"] == "ok"
+    (plain.folder / "kept").chmod(0o640)
+    assert doctor(plain)["TOKEN"]["state"] == "bad"
+
+
+@as_root
+def test_a_daemon_that_sees_other_files_is_no_leftover(argus: Argus, tmp_path: Path) -> None:
+    argus.configure([])
+    place = tmp_path / "place"
+    place.mkdir()
+    mount = 'mount -t tmpfs none "$0" && exec "$@"'
+    words = ["unshare", "--mount", "sh", "-c", mount, str(place), *argus.words("up", "--detach", "--json")]
+    ran = subprocess.run(
+        words, env={**argus.env, "ARGUS_HOME": f"{place}/state"}, cwd=argus.folder, capture_output=True, text=True
+    )
+    pid = Ran(ran.returncode, ran.stdout, ran.stderr).json["pid"]
+    try:
+        assert doctor(argus)["LEFTOVERS"]["state"] == "ok"
+    finally:
+        os.kill(pid, 9)
+        eventually(lambda: not is_alive(pid), "it is gone")
+
+
+def _distribution(folder: Path, name: str, *needs: str, files: tuple[str, ...] = ()) -> None:
+    info = folder / f"{name}-1.dist-info"
+    info.mkdir(parents=True)
+    lines = ["Metadata-Version: 2.1", f"Name: {name}", "Version: 1", *(f"Requires-Dist: {one}" for one in needs)]
+    (info / "METADATA").write_text("\n".join(lines) + "\n")
+    (info / "RECORD").write_text("".join(f"{one},,\n" for one in files))
+
+
+def test_what_argus_needs_and_is_not_there_is_named_before_it_is_imported(argus: Argus) -> None:
+    folder = argus.folder / "packages"
+    _distribution(folder, "argusd", "absent>=1", "hollow", "optional; extra == 'more'")
+    _distribution(folder, "hollow", "deeper", files=("hollow/__init__.py",))
+    for name in ("pydantic", "psutil", "yaml"):
+        (folder / f"{name}.py").write_text(f"raise ModuleNotFoundError('no {name}', name='{name}')\n")
+    env = {**argus.env, "PYTHONPATH": str(folder)}
+    words = [sys.executable, "-m", "argus.cli.main"]
+
+    def run(*more: str) -> Ran:
+        ran = subprocess.run([*words, *more], env=env, cwd=argus.folder, capture_output=True, text=True, timeout=60)
+        return Ran(ran.returncode, ran.stdout, ran.stderr)
+
+    ran = run("doctor", "--json")
+    assert (ran.code, ran.stderr) == (1, "")
+    (found,) = ran.json["checks"]
+    assert (found["name"], found["state"]) == ("PACKAGE", "bad")
+    assert found["detail"].endswith(": absent, hollow, deeper")
+    refused = run("check", "--json").error
+    assert (refused["code"], refused["suggestedActions"]) == ("INTERNAL_ERROR", ["install_again"])
