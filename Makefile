@@ -132,7 +132,7 @@ screenshots: $(STAMP) ## pictures of every view of the page into docs/images (ne
 lock: $(PY) ## write the locks anew from pyproject.toml (UPGRADE=1 takes newer versions)
 	@[ -x $(VENV)/bin/uv ] || said=$$($(PY) -m pip install --disable-pip-version-check uv 2>&1) || { echo "$$said" >&2; exit 1; }
 	@$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header \
-		--no-annotate --generate-hashes --group dev --extra notify --extra postgres $(if $(UPGRADE),--upgrade) \
+		--no-annotate --generate-hashes --group dev $(if $(UPGRADE),--upgrade) \
 		pyproject.toml -o requirements-dev.lock
 	@$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header \
 		--no-annotate --generate-hashes --group bench $(if $(UPGRADE),--upgrade) -o requirements-bench.lock

@@ -3,14 +3,15 @@
     python scripts/install_check.py [--only uv|pipx] [--wheel] [version ...]
 
 Builds the wheel, then installs it with `uv tool install` and with `pipx install` into an empty home for each of Python
-3.11, 3.12 and 3.13 that runs here, and uses it: the version, the doctor, up, status, completion, down, and away again.
-Tools, caches and the wheel lie in build/. A Python that is not here is said to be missing, and is no failure. The last
+3.11, 3.12 and 3.13 that runs here, by the very lines of README.md, and uses it: the version, the doctor, the README's own
+configuration and those of docs/coming-from.md, up, status, completion, down, and away again. Tools, caches and the wheel lie in build/. A Python that is not here is said to be missing, and is no failure. The last
 line counts; the exit code is 0 when everything that was tried passed. `--wheel` only builds.
 """
 
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -38,11 +39,11 @@ class Home:
     folder: Path
     env: dict[str, str]
 
-    def run(self, *words: str) -> str:
+    def run(self, *words: str, within: Path | None = None) -> str:
         try:
             ran = subprocess.run(
                 words,
-                cwd=self.folder,
+                cwd=within or self.folder,
                 env=self.env,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
@@ -64,7 +65,7 @@ def own_environ(folder: Path) -> dict[str, str]:
         "UV_CACHE_DIR": str(BUILD / "install-cache" / "uv"),
         "PIP_CACHE_DIR": str(BUILD / "install-cache" / "pip"),
     }
-    places = {"HOME": str(folder), "PATH": f"{folder}/.local/bin:/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
+    places = {"HOME": str(folder), "PATH": f"{folder}/.local/bin:{TOOLS}/bin:/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
     return {**kept, **caches, **places, "UV_PYTHON_DOWNLOADS": "never", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
@@ -101,15 +102,22 @@ def python(version: str) -> str | None:
     return None
 
 
-def by_uv(home: Home, interpreter: str, built: Path) -> Callable[[], str]:
-    home.run(str(TOOLS / "bin" / "uv"), "tool", "install", "--quiet", "--python", interpreter, str(built))
+def readme_line(program: str) -> str:
+    """How README.md says to install it."""
+    (line,) = set(re.findall(rf"`({program} [^`]*install [^`]+\.whl[^`]*)`", (ROOT / "README.md").read_text("utf-8")))
+    return str(line)
+
+
+def by_uv(home: Home, interpreter: str) -> Callable[[], str]:
+    home.env["UV_PYTHON"] = interpreter
+    home.run("sh", "-c", readme_line("uv"), within=ROOT)
     return lambda: home.run(str(TOOLS / "bin" / "uv"), "tool", "uninstall", "--quiet", "argusd")
 
 
-def by_pipx(home: Home, interpreter: str, built: Path) -> Callable[[], str]:
-    home.env["PYTHONPATH"] = str(TOOLS)
+def by_pipx(home: Home, interpreter: str) -> Callable[[], str]:
+    home.env.update(PYTHONPATH=str(TOOLS), PIPX_DEFAULT_PYTHON=interpreter)
     pipx = (sys.executable, "-m", "pipx")
-    home.run(*pipx, "install", "--quiet", "--python", interpreter, str(built))
+    home.run("sh", "-c", readme_line("pipx"), within=ROOT)
     del home.env["PYTHONPATH"]
 
     def away() -> str:
@@ -120,6 +128,13 @@ def by_pipx(home: Home, interpreter: str, built: Path) -> Callable[[], str]:
 
 
 WAYS = {"uv": by_uv, "pipx": by_pipx}
+
+
+def blocks() -> list[str]:
+    """Every argus.yaml that a newcomer would copy."""
+    texts = [(ROOT / page).read_text("utf-8") for page in ("README.md", "docs/coming-from.md")]
+    found = [block for text in texts for block in re.findall(r"^```yaml\n(.*?)^```$", text, re.S | re.M)]
+    return [block for block in found if not block.startswith("# e2e.yaml")]
 
 
 def use(home: Home, version: str) -> None:
@@ -133,6 +148,9 @@ def use(home: Home, version: str) -> None:
             raise Failed(f"the doctor says: {examined[name]}")
     if not examined["PYTHON"]["detail"].startswith(f"{version}."):
         raise Failed(f"it runs on another Python: {examined['PYTHON']['detail']}")
+    for block in blocks():
+        (home.folder / "argus.yaml").write_text(block, "utf-8")
+        home.run(argus, "check")
     home.run(argus, "completion", "bash")
     (home.folder / "argus.yaml").write_text("server: {port: 0}\n")
     try:
@@ -142,12 +160,12 @@ def use(home: Home, version: str) -> None:
         home.run(argus, "down")
 
 
-def attempt(way: str, version: str, interpreter: str, built: Path) -> str:
+def attempt(way: str, version: str, interpreter: str) -> str:
     """What went wrong; empty when nothing did."""
     with tempfile.TemporaryDirectory(prefix="argus-home-") as folder:
         home = Home(Path(folder), own_environ(Path(folder)))
         try:
-            away = WAYS[way](home, interpreter, built)
+            away = WAYS[way](home, interpreter)
             use(home, version)
             away()
             if (home.folder / ".local" / "bin" / "argus").exists():
@@ -178,7 +196,7 @@ def main() -> int:
                 print(f"{way:<5} {version}  missing: no Python {version} runs here", flush=True)
                 continue
             tried += 1
-            wrong = attempt(way, version, interpreter, built)
+            wrong = attempt(way, version, interpreter)
             failed += bool(wrong)
             print(
                 f"{way:<5} {version}  {'FAILED' if wrong else 'ok':<7} {time.monotonic() - started:6.1f} s", flush=True

@@ -114,5 +114,5 @@ say "Installing Argus into .venv ..."
 rm -f "$stamp"
 pip() { quiet "$venv/bin/python" -m pip --disable-pip-version-check --no-input "$@"; }
 pip install --require-hashes -r requirements-dev.lock || die "The packages of requirements-dev.lock could not be installed, see above."
-pip install --no-deps -e '.[notify,postgres]' || die "Argus itself could not be installed, see above."
+pip install --no-deps -e . || die "Argus itself could not be installed, see above."
 say "${PYTHON:-}" >"$stamp"

@@ -56,7 +56,7 @@ class Server(Section):
 class StoreSection(Section):
     url: SecretStr | None = Field(
         default=None,
-        description="sqlite:///PATH or postgresql://USER:PASSWORD@HOST/DATABASE (pip install 'argusd[postgres]'); "
+        description="sqlite:///PATH or postgresql://USER:PASSWORD@HOST/DATABASE; "
         "a SQLite file in the state folder when left out. ARGUS_STORE in the environment goes before it.",
     )
     retention: PositiveDuration = lasting(

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from argus import __version__, config, discovery, home, logs
+from argus import __version__, config, discovery, home, installation, logs
 from argus.config import Config
 from argus.core.clock import Clock, SystemClock
 from argus.core.errors import ArgusError
@@ -145,7 +145,8 @@ def check(loaded: Config, file: Path | None, redactor: Redactor) -> None:
     named.check(_store_url(loaded), redactor)
     _learn(loaded, redactor)
     if loaded.notify.channels and not channels.available():
-        raise config.refused(file, {("notify", "channels"): "needs Apprise: pip install 'argusd[notify]'"})
+        message = f"needs Apprise, which is not installed: {installation.here().again()}"
+        raise config.refused(file, {("notify", "channels"): message})
     bad: dict[tuple[str | int, ...], str] = {
         ("notify", "channels", place, "url"): "Apprise does not understand this URL"
         for place, channel in enumerate(loaded.notify.channels)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from pathlib import Path
 
 import pytest
@@ -176,7 +177,7 @@ def test_a_store_of_an_unknown_kind_is_refused_with_what_there_is(argus: Argus) 
     assert "canary" not in ran.stdout + ran.stderr
 
 
-def test_without_asyncpg_the_missing_extra_is_named(argus: Argus, database: str) -> None:
+def test_without_asyncpg_it_is_said_how_this_one_is_installed_again(argus: Argus, database: str) -> None:
     argus.configure()
     use_store(argus, database)
     # A Python that cannot find it: the name is taken by a module that says what a missing one says.
@@ -185,4 +186,4 @@ def test_without_asyncpg_the_missing_extra_is_named(argus: Argus, database: str)
     (hidden / "asyncpg.py").write_text("raise ModuleNotFoundError(\"No module named 'asyncpg'\", name='asyncpg')\n")
     ran = argus.cli("up", "--detach", "--json", env={"PYTHONPATH": str(hidden)})
     assert (ran.code, ran.error["code"]) == (2, "CONFIG_INVALID")
-    assert "argusd[postgres]" in ran.error["details"]["errors"][0]["message"]
+    assert f"{sys.executable} -m pip install -e " in ran.error["details"]["errors"][0]["message"]

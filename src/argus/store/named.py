@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from argus import installation
 from argus.core.clock import Clock
 from argus.core.errors import ArgusError, Code
 from argus.core.redact import Redactor
@@ -24,7 +25,8 @@ def check(url: str, redactor: Redactor) -> None:
     except ModuleNotFoundError as error:
         if error.name != "asyncpg":
             raise
-        raise _invalid("a postgresql:// store needs asyncpg: pip install 'argusd[postgres]'") from None
+        again = installation.here().again()
+        raise _invalid(f"a postgresql:// store needs asyncpg, which is not installed: {again}") from None
     postgres_opening.learn(url, redactor)
     postgres_opening.check_url(url)
 

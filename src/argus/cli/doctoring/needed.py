@@ -7,15 +7,19 @@ from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
+from argus import installation
 from argus.cli.doctoring.finding import Finding, bad
 
-AGAIN = "install it again: uv tool install --force argusd, or pipx reinstall argusd"
 _CODE = (".py", ".so", ".pyd")
+
+
+def advice() -> str:
+    return f"install it again: {installation.here().again()}"
 
 
 def finding(lacking: list[str]) -> Finding:
     shown = ", ".join(lacking[:5]) + (f" and {len(lacking) - 5} more" if len(lacking) > 5 else "")
-    return bad("PACKAGE", f"needed, and not installed or not whole: {shown}", AGAIN)
+    return bad("PACKAGE", f"needed, and not installed or not whole: {shown}", advice())
 
 
 def lacking() -> Iterator[str]:

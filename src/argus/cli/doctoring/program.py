@@ -14,7 +14,7 @@ from pathlib import Path
 
 from argus import __version__
 from argus.cli.doctoring.finding import Case, Finding, bad, ok, warn
-from argus.cli.doctoring.needed import AGAIN
+from argus.cli.doctoring.needed import advice
 
 _OLDEST, _NEWEST = (3, 11), (3, 13)
 _BUILT = (("argus.api", "static", "built", ""), ("argus.environments", "helper", "programs", "argus-helper-"))
@@ -25,10 +25,18 @@ def python(case: Case) -> Finding:
     version = ".".join(map(str, sys.version_info[:3]))
     said = f"{version} at {sys.executable}"
     if sys.version_info[:2] < _OLDEST:
-        return bad("PYTHON", said, "use Python 3.11 or newer: uv tool install --python 3.13 argusd")
+        return bad("PYTHON", said, "use Python 3.11 or newer, with: " + _on_another_python())
     if sys.version_info[:2] > _NEWEST:
-        return warn("PYTHON", f"{said}; Argus is tried with 3.11 to 3.13", "uv tool install --python 3.13 argusd")
+        return warn("PYTHON", f"{said}; Argus is tried with 3.11 to 3.13", _on_another_python())
     return ok("PYTHON", said)
+
+
+def _on_another_python() -> str:
+    """An environment has the Python with which it was made."""
+    installed = installation.here()
+    if installed.tool in ("uv", "pipx"):
+        return installed.again("--python 3.13 ")
+    return f"make another environment with Python 3.13, and install {installed.source or 'argus'} into it"
 
 
 def program(case: Case) -> Finding:
@@ -48,11 +56,12 @@ def package(case: Case) -> Finding:
     except metadata.PackageNotFoundError:
         return warn("PACKAGE", "argus runs from a folder and is not installed", "pip install -e . in that folder")
     wrong = [*_changed(installed), *_not_as_built()]
+    again = advice()
     if wrong:
         shown = ", ".join(sorted(set(wrong))[:5])
-        return bad("PACKAGE", f"missing or not as they were built: {shown}", AGAIN)
+        return bad("PACKAGE", f"missing or not as they were built: {shown}", again)
     if installed.version != __version__:
-        return bad("PACKAGE", f"the files are {__version__}, and {installed.version} is installed", AGAIN)
+        return bad("PACKAGE", f"the files are {__version__}, and {installed.version} is installed", again)
     return ok("PACKAGE", f"whole: the page, the helper and {len(installed.files or [])} files as installed")
 
 

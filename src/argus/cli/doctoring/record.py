@@ -12,6 +12,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
+from argus import installation
 from argus.cli.doctoring import folder
 from argus.cli.doctoring.finding import Case, Finding, State, away, bad, ok, warn
 from argus.core.clock import SystemClock, milliseconds
@@ -136,7 +137,7 @@ async def _postgres(url: str) -> Finding:
     try:
         import asyncpg
     except ModuleNotFoundError:
-        return bad("STORE", "a postgresql:// store needs asyncpg", "pip install 'argusd[postgres]'")
+        return bad("STORE", "a postgresql:// store needs asyncpg", installation.here().again())
     known = len(numbered.migrations("postgres"))
     try:
         async with asyncio.timeout(_PATIENCE):
