@@ -2,10 +2,11 @@
 
     python scripts/install_check.py [--only uv|pipx] [--wheel] [version ...]
 
-Builds the wheel, then installs it with `uv tool install` and with `pipx install` into an empty home for each of Python
-3.11, 3.12 and 3.13 that runs here, by the very lines of README.md, and uses it: the version, the doctor, the README's own
-configuration and those of docs/coming-from.md, up, status, completion, down, and away again. Tools, caches and the wheel lie in build/. A Python that is not here is said to be missing, and is no failure. The last
-line counts; the exit code is 0 when everything that was tried passed. `--wheel` only builds.
+Builds the wheel, then installs it by the two lines of README.md, with uv and with pipx, into an empty home for each of
+Python 3.11, 3.12 and 3.13 that runs here, and uses it: the version, the doctor, the README's own configuration and those
+of docs/coming-from.md, up, status, completion, down, and away again. Tools, caches and the wheel lie in build/. A Python
+that is not here is said to be missing, and is no failure. The last line counts; the exit code is 0 when everything that
+was tried passed. `--wheel` only builds.
 """
 
 import argparse
@@ -65,7 +66,11 @@ def own_environ(folder: Path) -> dict[str, str]:
         "UV_CACHE_DIR": str(BUILD / "install-cache" / "uv"),
         "PIP_CACHE_DIR": str(BUILD / "install-cache" / "pip"),
     }
-    places = {"HOME": str(folder), "PATH": f"{folder}/.local/bin:{TOOLS}/bin:/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
+    places = {
+        "HOME": str(folder),
+        "PATH": f"{folder}/.local/bin:{TOOLS}/bin:/usr/local/bin:/usr/bin:/bin",
+        "LANG": "C.UTF-8",
+    }
     return {**kept, **caches, **places, "UV_PYTHON_DOWNLOADS": "never", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
