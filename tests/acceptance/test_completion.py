@@ -129,6 +129,36 @@ def test_names_are_those_of_a_running_daemon(argus: Argus, completed: Callable[[
     assert completed("argus agents spawn SN") == "<agents><spawn><SNTGreen>"
 
 
+@pytest.mark.parametrize(
+    ("typed", "becomes"),
+    [
+        pytest.param("argus services check db:m", "db:main", id="behind-a-colon"),
+        pytest.param("argus services check d", "db:main", id="in-front-of-a-colon"),
+        pytest.param("argus services check web\\ s", "web shop", id="behind-a-blank"),
+        pytest.param('argus services check "web s', "web shop", id="behind-a-blank-in-quotes"),
+        pytest.param("argus services check 'web s", "web shop", id="in-single-quotes"),
+        pytest.param('argus services check "db:m', "db:main", id="a-colon-in-quotes"),
+        pytest.param('argus services check "web shop" --js', "web shop><--json", id="behind-a-quoted-word"),
+    ],
+)
+def test_bash_completes_names_that_it_would_split(argus: Argus, typed: str, becomes: str) -> None:
+    _shell("bash")
+    argus.configure([{"name": name, "type": "tcp", "port": 1, "interval": "1h"} for name in ("web shop", "db:main")])
+    argus.up()
+    shell = Typed("bash", argus)
+    try:
+        said = shell.run(f"{typed}\t")
+    finally:
+        shell.end()
+    assert f"<services><check><{becomes}>" in said
+
+
+def test_what_is_told_of_a_command_keeps_its_apostrophes(argus: Argus) -> None:
+    said = argus.cli("completion", "fish").stdout
+    assert "the user’s own" in said
+    assert "users own" not in said
+
+
 def test_without_a_daemon_there_are_no_names_and_none_is_started(argus: Argus, completed: Callable[[str], str]) -> None:
     assert "web shop" not in completed("argus services restart w")
     assert not argus.home.exists()

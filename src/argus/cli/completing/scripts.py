@@ -32,9 +32,51 @@ __argus_next() {
 """
 
 _BASH = r"""
+# The words of the line as the program would get them, and, last, the one that is being typed: as readline splits them
+# they are cut at each : and = of COMP_WORDBREAKS, and have their quotes and backslashes. `__argus_quote`: a quote that
+# is still open.
+__argus_read() {
+    local rest="${COMP_LINE:0:COMP_POINT}" one word='' begun=''
+    __argus_words=() __argus_quote=''
+    while [ -n "$rest" ]; do
+        one="${rest:0:1}" rest="${rest:1}"
+        if [ "$__argus_quote" = "'" ]; then
+            if [ "$one" = "'" ]; then __argus_quote=''; else word+="$one"; fi
+        elif [ "$one" = '\' ]; then
+            if [ "$__argus_quote" = '"' ] && [[ "${rest:0:1}" != ['"\$`'] ]]; then word+="$one"; fi
+            word+="${rest:0:1}" rest="${rest:1}" begun=1
+        elif [ "$__argus_quote" = '"' ]; then
+            if [ "$one" = '"' ]; then __argus_quote=''; else word+="$one"; fi
+        else
+            case "$one" in
+            [\'\"]) __argus_quote="$one" begun=1 ;;
+            [[:space:]]) if [ -n "$word$begun" ]; then __argus_words+=("$word"); fi; word='' begun='' ;;
+            [\;\|\&]) __argus_words=() word='' begun='' ;;
+            *) word+="$one" ;;
+            esac
+        fi
+    done
+    __argus_words+=("$word")
+}
+
 _argus() {
-    local now="${COMP_WORDS[COMP_CWORD]}" line found=()
-    if [ "$now" = '=' ]; then now=''; fi
+    local line now cut='' i __argus_words __argus_quote found=()
+    __argus_read
+    now="${__argus_words[-1]}"
+    unset '__argus_words[-1]'
+    if [[ "$now" == --*=* ]]; then
+        __argus_words+=("${now%%=*}")
+        now="${now#*=}"
+    fi
+    # Readline replaces what stands behind the last of its breaks, and nothing in front of it.
+    if [ -z "$__argus_quote" ]; then
+        for i in : =; do
+            if [[ "$COMP_WORDBREAKS" == *"$i"* && "${now%"$i"*}" != "$now" ]]; then
+                line="${now%"$i"*}$i"
+                if [ "${#line}" -gt "${#cut}" ]; then cut="$line"; fi
+            fi
+        done
+    fi
     COMPREPLY=()
     while IFS= read -r line; do
         case "$line" in
@@ -42,11 +84,15 @@ _argus() {
         @folder) compopt -o filenames 2> /dev/null; mapfile -t -O "${#found[@]}" found < <(compgen -d -- "$now") ;;
         @anything) ;;
         @*) while IFS= read -r line; do
-                if [[ "$line" == "$now"* ]]; then found+=("$(printf '%q' "$line")"); fi
+                if [[ "$line" != "$now"* ]]; then continue; fi
+                line="${line#"$cut"}"
+                # In an open quote as it is: a name holds nothing that a quote would not keep.
+                if [ -z "$__argus_quote" ]; then printf -v line '%q' "$line"; fi
+                found+=("$line")
             done < <(command argus completion --names "${line#@}" 2> /dev/null) ;;
-        "$now"*) found+=("$line") ;;
+        "$now"*) found+=("${line#"$cut"}") ;;
         esac
-    done < <(__argus_next "$now" "${COMP_WORDS[@]:1:COMP_CWORD-1}")
+    done < <(__argus_next "$now" "${__argus_words[@]:1}")
     COMPREPLY=("${found[@]}")
 }
 complete -F _argus argus

@@ -93,6 +93,6 @@ def _names(path: str, param: click.Parameter) -> tuple[str, ...]:
 
 
 def _first_line(text: str) -> str:
-    """Without what a shell, or the script's own form, would read into it."""
-    line = text.strip().partition("\n")[0]
-    return re.sub(r"[\t'\\`$\"]", "", line)[:100]
+    """Without what a shell or the script's own form, would read into it. An apostrophe becomes the typographic one."""
+    line = text.strip().partition("\n")[0].replace("'", "’")
+    return re.sub(r"[\t\\`$\"]", "", line)[:100]
