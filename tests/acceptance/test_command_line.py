@@ -16,6 +16,7 @@ from argus.core.codes import Code
 from tests.acceptance.harness import DEADLINE, Argus, Hook, Silent, WebServer, eventually, is_alive, watched
 
 _ALONE = {"ARGUS_NO_AUTOSTART": "1"}
+_NO_UTF8 = os.fsdecode(b"a\xff")
 _VERBS = [
     ("status",),
     ("services",),
@@ -299,3 +300,29 @@ def test_what_is_too_long_is_called_too_long(argus: Argus, words: tuple[str, ...
     assert ran.code == 2
     assert "100000 characters" in ran.stderr
     assert len(ran.stderr) < 1000
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(("services", "check", _NO_UTF8), id="a-service"),
+        pytest.param(("sessions", "handoff", _NO_UTF8), id="a-session"),
+        pytest.param(("breakers", "reset", _NO_UTF8), id="a-breaker"),
+        pytest.param(("explain", _NO_UTF8), id="an-incident"),
+        pytest.param(("check", "x" * 300), id="a-file-whose-name-is-too-long"),
+        pytest.param(("init", "x" * 300), id="one-to-write"),
+    ],
+)
+def test_what_no_name_can_be_is_a_wrong_request(argus: Argus, words: tuple[str, ...]) -> None:
+    ran = argus.cli(*words)
+    assert ran.code == 2
+    assert "INVALID_REQUEST" in ran.stderr
+    assert len(ran.stderr) < 1000
+
+
+@pytest.mark.parametrize("words", [("--help",), ("schema",), ("explain", "codes", "--json")])
+def test_an_output_without_room_is_said_in_a_sentence(argus: Argus, words: tuple[str, ...]) -> None:
+    with open("/dev/full", "w") as full:
+        ran = subprocess.run(argus.words(*words), env=argus.env, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert ran.returncode == 1
+    assert ran.stderr == "argus: DISK_SPACE_LOW: the output could not be written: No space left on device\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -17,6 +18,7 @@ from argus.core.clock import SystemClock, milliseconds
 from argus.core.errors import ACTIONS, NOT_WHOLE, ArgusError, Code, exit_code
 
 _WRONG_USE = 2
+_SHOWN = 100
 _LINES, _LISTS, _WIDTH = 10, 5, 500
 _AT_A_TERMINAL = {
     "fix_request": "Correct the command; its --help says what it takes.",
@@ -46,8 +48,29 @@ def leave(error: Exception, as_json: bool) -> NoReturn:
             lacking = ArgusError(Code.INTERNAL_ERROR, f"{error.name} is not installed, and Argus needs it")
             lacking.actions = NOT_WHOLE
             _say(_structured(lacking), as_json)
+        case UnicodeEncodeError(reason="surrogates not allowed"):
+            _say(_structured(ArgusError(Code.INVALID_REQUEST, f"this is not UTF-8: {_cut(error.object)}")), as_json)
+        case OSError(errno=errno.ENAMETOOLONG):
+            _say(
+                _structured(ArgusError(Code.INVALID_REQUEST, f"the name is too long: {_cut(error.filename)}")), as_json
+            )
+        case OSError(filename=None, errno=errno.ENOSPC | errno.EDQUOT | errno.EFBIG | errno.EIO):
+            _unheard(error)
         case _:
             _say(_structured(ArgusError(Code.INTERNAL_ERROR, f"{type(error).__name__}: {error}")), as_json)
+
+
+def _unheard(error: OSError) -> NoReturn:
+    """What was to be printed could not be, in whatever form: the sentence goes where there may be room."""
+    # Python would try once more when it flushes at its end, and complain in its own words.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    click.echo(f"argus: {Code.DISK_SPACE_LOW.value}: the output could not be written: {error.strerror}", err=True)
+    sys.exit(exit_code(Code.DISK_SPACE_LOW))
+
+
+def _cut(name: Any) -> str:
+    text = ascii(str(name))
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}... ({len(text)} characters)"
 
 
 def _structured(error: ArgusError) -> dict[str, Any]:

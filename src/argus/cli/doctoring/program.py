@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from importlib import metadata, resources
 from pathlib import Path
 
-from argus import __version__
+from argus import __version__, installation
 from argus.cli.doctoring.finding import Case, Finding, bad, ok, warn
 from argus.cli.doctoring.needed import advice
 
