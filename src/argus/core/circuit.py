@@ -53,7 +53,13 @@ class CircuitOpen(ArgusError):
 
     @property
     def message(self) -> str:  # type: ignore[override]
-        return f"{self._name} failed {self._breaker.consecutive} times in a row and is not asked just now"
+        if self._retry_in is not None:
+            until = f"for {max(1, round(self._retry_in))} s more"
+        else:
+            until = (
+                "until it is reset" if self._breaker.state is State.OPEN else "until the call that tries it has ended"
+            )
+        return f"{self._name} failed {self._breaker.consecutive} times in a row and is not asked {until}"
 
     @property
     def actions(self) -> tuple[str, ...] | None:  # type: ignore[override]

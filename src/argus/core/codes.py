@@ -238,8 +238,11 @@ REGISTRY: dict[Code, Entry] = {
             "Do not call again in a loop. Wait for `details.retryInSeconds`; one probe is let through then. "
             "Reset it only when the cause is mended."
         ),
-        message="docker: 5 failures in a row; the next probe in 24 s",
-        details={"name": "docker", "retryInSeconds": 24.0},
+        message="docker:shop failed 5 times in a row and is not asked for 24 s more",
+        details={
+            "breaker": "docker:shop", "failures": 5, "lastFailure": "the engine did not answer within 10 s",
+            "retryInSeconds": 24.0,
+        },
     ),
     Code.ORPHAN_DETECTED: Entry(
         _C, _W, 409, ("clean_orphans",),
@@ -427,8 +430,8 @@ REGISTRY: dict[Code, Entry] = {
             "More restarts would not help. Find the cause: logs, the last change, the incident. It is told to "
             "your person already."
         ),
-        message="web: 2 restarts in this hour, and 2 are allowed",
-        details={"service": "web", "most": 2},
+        message="web was not restarted: budget",
+        details={"service": "web", "gate": "budget", "hint": "all 2 restarts of this hour are spent"},
     ),
     Code.AGENT_NOT_FOUND: Entry(
         _S, _R, 404, ("list_agents", "check_name"),

@@ -88,8 +88,10 @@ async def reset_breaker(house: House, ask: Named) -> BreakerReset:
 
 async def reset(house: House, name: str) -> BreakerReset:
     before, after = await house.breakers.reset(name, house.by)
-    was_open = before.state is State.OPEN
-    said = "the next call is let through, and decides" if was_open else f"it is {before.state.value}: nothing to reset"
+    said = "the next call is let through, and decides"
+    if before.state is not State.OPEN:
+        open = sorted(one.name for one in house.breakers.circuits.values() if one.breaker.state is State.OPEN)
+        said = f"it is {before.state.value}: nothing to reset" + (f"; open: {', '.join(open)}" if open else "")
     return BreakerReset(
         previous_state=before.state,
         current_state=after.state,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from argus.core.breaker import Breaker, Failure, Limits, Pass, State, abandoned, admit, failed, reset, succeeded
 from argus.core.circuit import Circuit, CircuitOpen, Verdict
-from argus.core.errors import Code
+from argus.core.errors import REGISTRY, Code
 
 
 class Sick(Exception):
@@ -93,6 +93,8 @@ async def test_it_opens_after_failures_in_a_row_and_then_reaches_nobody():
         "retryInSeconds": 30.0,
     }
     assert str(error) == error.structured(0)["message"] != ""
+    assert set(error.details) == set(REGISTRY[Code.CIRCUIT_OPEN].details), "as docs/errors.md shows it"
+    assert "30 s" in str(error)
 
 
 async def test_a_success_between_failures_starts_the_count_again():

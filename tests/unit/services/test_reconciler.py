@@ -10,7 +10,7 @@ import pytest
 
 from argus.core.autonomy import Level
 from argus.core.clock import milliseconds, stamp
-from argus.core.errors import ArgusError, Code
+from argus.core.errors import REGISTRY, ArgusError, Code
 from argus.core.events import Event
 from argus.host.seam import Failure, HttpReply, HttpRequest, Ran
 from argus.services.model import Flapping, Gate, Observation, Outage, Seen, Status, Use
@@ -710,6 +710,8 @@ async def test_an_asked_restart_passes_the_same_gates(rig: Rig, change: dict[str
     with pytest.raises(ArgusError) as caught:
         await rig.watch.restart("api", "agent")
     assert (caught.value.code, caught.value.details["gate"]) == (code, gate)
+    if code is Code.RESTART_BUDGET_EXHAUSTED:
+        assert set(caught.value.details) == set(REGISTRY[code].details), "as docs/errors.md shows it"
     assert rig.restarted == []
     refused = await rig.last("restart_refused")
     assert (refused["gate"], refused["by"]) == (gate, "agent")
