@@ -45,7 +45,9 @@ def test_the_origin_is_what_the_installer_would_take_again(tmp_path: Path) -> No
     assert origin(cloned) == ("git+https://h/argus.git@1f", False)
 
 
-@pytest.mark.parametrize("said", [None, [], {}, {"url": "file:///", "vcs_info": {"vcs": "git"}}, {"url": "file://[", "dir_info": {}}])
+@pytest.mark.parametrize(
+    "said", [None, [], {}, {"url": "file:///", "vcs_info": {"vcs": "git"}}, {"url": "file://[", "dir_info": {}}]
+)
 def test_an_origin_that_cannot_be_read_is_unknown(said: object) -> None:
     assert origin(said) == ("", False)
 

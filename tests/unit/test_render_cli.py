@@ -396,6 +396,12 @@ def test_agents_are_a_table_with_the_tasks_first_line_and_what_holds_them_back()
     assert show("agents list", {"agents": []}).text == "no agents"
 
 
+def test_a_spawn_that_waits_says_for_what():
+    assert "waits for service cache" in show("agents spawn", agent(reason="waits for service cache")).text
+    assert "waits for service cache" in show("agents spawn", agent(reason="", waits_for=["service cache"])).text
+    assert "waits" not in show("agents spawn", agent(reason="", waits_for=[])).text
+
+
 @pytest.mark.parametrize("verb", ["agents list", "agents spawn", "agents respawn", "agents stop", "agents logs"])
 def test_nothing_an_agent_says_can_act_on_the_terminal(verb: str):
     evil = "\x1b[2J\x07\u202edrow\r"

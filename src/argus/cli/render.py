@@ -270,7 +270,8 @@ def lasting(seconds: float) -> str:
 
 def _spawned(one: dict[str, Any]) -> Shown:
     text = f"{clean(one['agent_id'])}: {_coloured(one['state'])}, generation {one['generation']}"
-    return Shown(f"{text}; argus agents list shows how it is")
+    why = [clean(one["reason"])] if one["reason"] else waits_for(one)
+    return Shown("; ".join([text, *why, "argus agents list shows how it is"]))
 
 
 def _stopped(one: dict[str, Any]) -> Shown:
