@@ -3,10 +3,10 @@
     python scripts/install_check.py [--only uv|pipx] [--wheel] [version ...]
 
 Builds the wheel, then installs it by the two lines of README.md, with uv and with pipx, into an empty home for each of
-Python 3.11, 3.12 and 3.13 that runs here, and uses it: the version, the doctor, the README's own configuration and those
-of docs/coming-from.md, up, status, completion, down, and away again. Tools, caches and the wheel lie in build/. A Python
-that is not here is said to be missing, and is no failure. The last line counts; the exit code is 0 when everything that
-was tried passed. `--wheel` only builds.
+Python 3.11, 3.12 and 3.13 that runs here, and uses it: the version, the doctor, the README's own configuration and
+those of docs/coming-from.md, up, status, completion, down, and away again. Tools, caches and the wheel lie in build/. A
+Python that is not here is said to be missing, and is no failure. The last line counts; the exit code is 0 when
+everything that was tried passed. `--wheel` only builds.
 """
 
 import argparse

@@ -32,9 +32,14 @@ function Disconnected({ link }: { link: Link & { kind: "lost" } }) {
   );
 }
 
+/** A link was opened that works no more. Said once: the address does not keep it. */
+const linkIsOver = new URLSearchParams(location.search).get("link") === "over";
+if (linkIsOver) history.replaceState(null, "", location.pathname + location.hash);
+
 const LoggedOut = () => (
   <main class="alone" id="main">
     <h1 id="verdict">Not logged in</h1>
+    {linkIsOver && <p>That link was used or is too old.</p>}
     <p>In a terminal on this machine, run</p>
     <pre>
       <code>argus open</code>

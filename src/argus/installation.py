@@ -1,4 +1,4 @@
-"""How this Argus was installed, and the command that installs it again. Its name alone would not do: no index has it."""
+"""How this Argus was installed, and the command that installs it again. Its name alone is no use: no index has it."""
 
 from __future__ import annotations
 

@@ -7,7 +7,9 @@ import re
 from http.cookies import SimpleCookie
 
 import pytest
+from playwright.sync_api import expect
 
+from tests.acceptance.browser import CHROMIUM, page_of
 from tests.acceptance.harness import Argus, Reply
 
 
@@ -111,3 +113,17 @@ def test_the_link_of_the_start_works_too(running: Argus) -> None:
     link = running.up()["open"].removeprefix(running.url)
     assert running.rest("GET", link, token=False).status == 303
     assert running.rest("GET", link, token=False).status == 401
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+def test_who_opens_a_link_again_is_told_that_it_was_used(running: Argus) -> None:
+    link = running.cli("open").stdout.strip()
+    with page_of(running) as page:
+        page.goto(link)
+        page.context.clear_cookies()
+        page.goto(link)
+        expect(page.locator("main")).to_contain_text("That link was used or is too old")
+        expect(page.locator("main")).to_contain_text("argus open")
+        page.reload()
+        expect(page.locator("h1")).to_have_text("Not logged in")
+        expect(page.locator("main")).not_to_contain_text("That link")

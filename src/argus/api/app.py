@@ -118,7 +118,7 @@ def _login(keys: Keys, errors: Errors) -> Callable[[Request], Response]:
             return errors.response(ArgusError(Code.METHOD_NOT_ALLOWED, "a link is opened with GET", allow="GET"))
         session = keys.redeem(request.query_params.get("code", ""))
         if session is None and "text/html" in request.headers.get("accept", ""):
-            return RedirectResponse("/", 303)  # the page says who is logged in, and how one gets there
+            return RedirectResponse("/?link=over", 303)  # the page says who is logged in, and how one gets there
         if session is None:
             return errors.response(
                 ArgusError(Code.UNAUTHORIZED, "the link was used or is too old: argus open makes a new one")
