@@ -77,6 +77,7 @@ def house(*found: tuple[Run, Guards]) -> House:
             runs=sorted((one for one, _ in found), key=lambda one: -one.since), guards=lambda one: guards[one.key]
         ),
         "bridge": SimpleNamespace(servers=servers),
+        "graph": SimpleNamespace(broken=lambda needs: ()),
         "sessions": SimpleNamespace(all=[]),
         "shell": Shell("/", {}),
         "caller": ARGUS,

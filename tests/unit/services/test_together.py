@@ -168,7 +168,8 @@ async def test_what_a_member_explains_neither_counts_nor_keeps_the_event_open(ri
     await rig.passes(5 * MINUTE)
     assert (await event(rig)).data["stillFailing"] == ["root"]
     assert rig.restarted == ["root"]
-    assert await because_of(rig, begun.id) == ["b", "c"], "what outlasts it is handled, and told, for itself"
+    assert rig.watch.explained_by("root") is None, "what outlasts it is handled, and shown, for itself"
+    assert await because_of(rig, begun.id) == ["b", "c", "root"], "and stays in the story of what it was part of"
     assert await because_of(rig, rig.watch.healths["root"].outage.incident) == ["d1", "d2"]  # type: ignore[union-attr]
 
 
