@@ -21,6 +21,7 @@ export interface Service {
   /** The incident of what makes it fail. */
   explainedBy: string | null;
   gate: string | null;
+  waitsFor: string | null;
   restarts: number;
   pausedUntil: string | null;
   dependsOn: string[];

@@ -189,7 +189,7 @@ function Detail({ one, live, state }: { one: Service; live: Reading[] | undefine
           ["Checked", <><Ago at={one.lastCheck} />, every {duration(one.interval)}</>],
           ["Uptime of 7 days", percent(one.uptime["7d"])],
           ["Failures in a row", one.failures || null],
-          ["Held back", one.gate],
+          ["Held back", one.waitsFor ? `${one.gate}: ${one.waitsFor}` : one.gate],
           ["Error", one.code],
           ["Paused until", one.pausedUntil && clock(one.pausedUntil)],
           ["Depends on", one.dependsOn.length ? one.dependsOn.map((name, place) => <>{place ? ", " : ""}<a href={to("services", name)}>{name}</a></>) : null],
