@@ -110,6 +110,7 @@ def test_who_stood_still_is_told_as_it_is_by_now(told: list[tuple[str, dict[str,
 @pytest.mark.parametrize(
     ("gate", "closed", "is_over", "what"),
     [
+        pytest.param("infrastructure event", None, False, "down, and not restarted for itself", id="part-of-an-event"),
         ("dependency down", None, False, "down, and not restarted for itself"),
         ("dependency down", 5.0, False, "was down with it, and was not restarted for itself"),
         ("dependency down", 5.0, True, "was down with it, and was not restarted for itself"),

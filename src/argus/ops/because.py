@@ -5,8 +5,8 @@ from __future__ import annotations
 from argus.core.events import Event
 from argus.store.records import Incident
 
-_HELD = "dependency down"
-"""The gate of what is not restarted because of something else."""
+_HELD = ("dependency down", "infrastructure event")
+"""The gates of what is not restarted because of something else."""
 _TROUBLES = {
     "agent_death": ("died, and is respawned when it is back", "died, and its respawn waited"),
     "container_failure": ("failed while it was down", "failed while it was down"),
@@ -29,7 +29,7 @@ def trouble(one: Incident, is_over: bool) -> str:
 
 
 def _outage(one: Incident) -> tuple[str, str]:
-    return _HELD_BACK if one.data.get("gate") == _HELD else _FOR_ITSELF
+    return _HELD_BACK if one.data.get("gate") in _HELD else _FOR_ITSELF
 
 
 def waiting(event: Event, is_over: bool) -> str:
