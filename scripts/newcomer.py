@@ -58,7 +58,7 @@ sys.exit(subprocess.call(["make", "up"]))
 """
 INTERRUPTED = """
 import glob, os, signal, subprocess, sys, time
-signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's background job ignores it, and so would all that it starts
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # a background job of a shell ignores it, and so would all that it starts
 make = subprocess.Popen(["make", "up"], start_new_session=True)
 until = time.monotonic() + 300
 while not glob.glob(".venv/lib/python3*/site-packages/pydantic") and time.monotonic() < until and make.poll() is None:

@@ -57,6 +57,8 @@ ONCE = {
     "infrastructure_event",
 }
 """Said at most once for an incident."""
+MOMENT = 0.2
+"""Seconds in which an order and a record cross each other."""
 
 
 class Life:
@@ -180,7 +182,8 @@ class World:
         self.curable = dict.fromkeys(self.services, True)
         self.numbers = Counter[str]()
         self.ids = 0
-        self.event_open = False
+        self.event_open: float | None = None
+        """Since when, by the boot clock."""
         self.found: str | None = None
         self.life: Life | None = None
         self.watch: Watch | None = None
@@ -271,14 +274,15 @@ class World:
             self.broken(f"more than {BUDGET} restarts in an hour: {recent}")
         if name in self.flapping:
             self.broken(f"{name} was restarted while it flaps")
-        if self.event_open:
+        decided = open_acts[0].begun.boot
+        # What was ordered in the moment in which the event was declared cannot be called back.
+        if self.event_open is not None and (now - self.event_open > MOMENT or decided > self.event_open):
             self.broken("restarted during an infrastructure event")
         if not self.autonomy.allows(Level.MODERATE):
             self.broken("restarted below moderate")
         incident = open_acts[0].incident
         if any(other == incident for _, _, other in self.restarts):
             self.broken(f"{name} was restarted twice in one outage")
-        decided = open_acts[0].begun.boot
         if decided >= self.jumped and self.readings[name] < FAILURES:
             self.broken(f"restarted on {self.readings[name]} readings since time jumped")
         if (late := self.ordered[name] - decided) > LATEST:
@@ -299,9 +303,9 @@ class World:
     def recorded(self, events: list[Any]) -> None:
         for event in events:
             if event.type == "infrastructure_event":
-                self.event_open = True
+                self.event_open = self.clock.boot()
             elif event.type == "infrastructure_event_ended":
-                self.event_open = False
+                self.event_open = None
             elif event.type == "service_flapping":
                 self.flapping.add(event.data["service"])
             elif event.type == "service_settled":

@@ -61,6 +61,7 @@ def test_after_a_cut_it_asks_since_the_last_one_and_tells_nothing_twice():
     async def main(loop: SimulatedLoop) -> None:
         first, second = event("start", 1.0), event("die", 2.0)
         streams = Streams(loop, [first], [first, second])
+        streams.clock.step(5.0)
         await streams.play(60.0)
         assert streams.heard == ["start", "die"]
         assert streams.begun == [0.0, 10.0]  # at once
@@ -68,6 +69,19 @@ def test_after_a_cut_it_asks_since_the_last_one_and_tells_nothing_twice():
         assert since is not None
         assert EPOCH < since < first.at
         assert streams.outages == []
+
+    run_simulated(main)
+
+
+def test_a_clock_that_is_set_back_meanwhile_does_not_hide_what_happened():
+    async def main(loop: SimulatedLoop) -> None:
+        streams = Streams(loop, [event("start", 1.0)], [event("die", -3590.0)])
+        streams.clock.step(5.0)
+        loop.call_later(3.0, streams.clock.step, -3600.0)
+        await streams.play(60.0)
+        _, since = streams.asked
+        assert since is not None
+        assert EPOCH - 3600 < since < EPOCH - 3590, "since it was heard, by the clock as it is now"
 
     run_simulated(main)
 

@@ -57,6 +57,8 @@ class Listener:
         self._away = away
         """Told once of each outage."""
         self._since = since
+        self._set = clock.monotonic()
+        """When that was."""
         self._known: OrderedDict[tuple[float, str, str], int] = OrderedDict()
         """What was heard, and on which stream."""
         self.stream = 0
@@ -74,7 +76,7 @@ class Listener:
             await asyncio.sleep(_PAUSES[min(tries, len(_PAUSES) - 1)])
             asked = self._clock.monotonic()
             try:
-                async with self._begin(self._since) as told:
+                async with self._begin(self._from()) as told:
                     if self._clock.monotonic() - asked > _SLOW:
                         self._is_away(lost, "it took long to begin")
                     tries = 0
@@ -91,12 +93,21 @@ class Listener:
                 if not (isinstance(error, ArgusError) and error.code is Code.CIRCUIT_OPEN):
                     self._is_away(lost, str(error))
 
+    def _from(self) -> float | None:
+        """Since when it is asked. A clock that was set back meanwhile leaves that in the future, and the engine, which
+        goes by the same clock, would tell nothing."""
+        passed = self._clock.monotonic() - self._set
+        return None if self._since is None else min(self._since, self._clock.wall() - passed - _BEFORE)
+
     def _start(self) -> None:
         self.stream += 1
         self.is_on = True
         if self._since is None:
-            self._since = self._clock.wall() - _SLOW
+            self._heard_until(self._clock.wall() - _SLOW)
         self._began()
+
+    def _heard_until(self, at: float) -> None:
+        self._since, self._set = at, self._clock.monotonic()
 
     def _is_away(self, lost: float, why: str) -> None:
         if self.outage is None or self.outage.lost != lost:
@@ -113,5 +124,5 @@ class Listener:
         self._known[mark] = self.stream
         if len(self._known) > _REMEMBERED:
             self._known.popitem(last=False)
-        self._since = one.at - _BEFORE  # the last, also where the clock was set back: what comes next is told after it
+        self._heard_until(one.at - _BEFORE)  # the last, also where the clock was set back: what comes next is after it
         self._heard(one)
