@@ -29,7 +29,7 @@ _GROWTH = 66
 
 
 def furnish(house: House) -> None:
-    house.furnish(*SERVICES, quick=False)
+    house.furnish(*SERVICES, quick=False, needed="payments", by="billing")
     house.remember(*SERVICES)
     house.up()
     house.set_up()
@@ -41,7 +41,9 @@ def furnish(house: House) -> None:
     house.servers["search"].kill()
     house.wait_for("service_recovered", "search")
     house.servers["payments"].kill()
-    house.wait_until("payments", "down")
+    house.servers["billing"].kill()
+    for name in ("payments", "billing"):
+        house.wait_until(name, "down")
     house.post("/api/services/mail/pause", {"for": "1h"})
     until = time.monotonic() + _GROWTH
     step = 0

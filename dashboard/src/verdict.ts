@@ -2,11 +2,14 @@
 import type { Agent, Incident, Run, Service, Session, State, StopRequest } from "./model";
 import { type Tone, many } from "./words";
 
-/** Argus says what is not well, once for everybody who shows it; here it is only looked up. */
-const unwell = (state: State): ((name: string) => boolean) => {
-  const named = new Set(state.notWell);
+/** Argus says what is not well and who needs a person, once for everybody who shows it; here it is only looked up. */
+const unwell = (state: State): ((name: string) => boolean) => among(state.notWell);
+const needing = (state: State): ((name: string) => boolean) => among(state.needsYou);
+
+function among(names: string[]): (name: string) => boolean {
+  const named = new Set(names);
   return (name) => named.has(name);
-};
+}
 
 export type Wrong =
   | { kind: "service"; one: Service }
@@ -29,6 +32,9 @@ const EVENT = "event";
 /** By the root, as `waits_for` calls it: "service db", "environment shop"; or the event. */
 export type Consequences = Map<string, Consequence[]>;
 
+/** Gates of a dead agent that open with its root, or by themselves. */
+const RETURNS = ["", "dependency down", "backoff", "record"];
+
 export function consequences(state: State): Consequences {
   const incidents = new Map(state.services.filter((one) => one.incident).map((one) => [one.incident, `service ${one.name}`]));
   if (state.infrastructureEvent) incidents.set(state.infrastructureEvent, EVENT);
@@ -46,8 +52,11 @@ export function consequences(state: State): Consequences {
     const root = why.get(`service ${one.name}`);
     if (root) add(root, { key: `service ${one.name}`, name: one.name, words: one.state, link: `#/services/${encodeURIComponent(one.name)}` });
   }
+  const needsYou = needing(state);
   for (const one of state.agents) {
-    const words = one.state === "dead" ? "dead, and respawned when it is back" : one.state === "spawning" ? "starts when it is back" : "waits";
+    // What would not go on with its root either stands for itself.
+    if (one.state === "dead" && needsYou(`agent ${one.agent_id}`)) continue;
+    const words = one.state === "dead" ? (RETURNS.includes(one.gate ?? "") ? "dead, and respawned when it is back" : "dead") : one.state === "spawning" ? "starts when it is back" : "waits";
     for (const root of one.waits_for) add(top(root), { key: `agent ${one.agent_id}`, name: one.agent_id, words, link: `#/agents/${encodeURIComponent(one.agent_id)}` });
   }
   for (const one of state.sessions)
@@ -68,24 +77,26 @@ export function wrong(state: State): Wrong[] {
     .filter((one) => isUnwell(`service ${one.name}`) && !under.has(`service ${one.name}`))
     .sort((a, b) => (WORST[a.state] ?? 3) - (WORST[b.state] ?? 3));
   const agents = state.agents.filter((one) => isUnwell(`agent ${one.agent_id}`) && !under.has(`agent ${one.agent_id}`));
-  const others: Wrong[] = [];
+  const found: Wrong[] = [];
   const other = (key: string, title: string, detail: string, link: string, tone: Tone, root?: string) =>
-    others.push({ kind: "other", key, title, detail, link, tone, root });
+    found.push({ kind: "other", key, title, detail, link, tone, root });
   if (state.infrastructureEvent)
     other("event", "Infrastructure event", "Several services fail together; nothing is restarted until it has ended.", `#/incidents/${state.infrastructureEvent}`, "bad", EVENT);
   if (state.argus.store !== "ok") other("store", "The record", state.argus.store, "#/settings", "bad");
-  for (const one of state.breakers)
-    if (isUnwell(`breaker ${one.name}`))
-      other(one.name, one.name, `breaker ${one.state} after ${many(one.failures, "failure")}: ${one.history.at(-1)?.message ?? ""}`, "#/servers", one.state === "open" ? "bad" : "warn");
+  found.push(...services.map((one): Wrong => ({ kind: "service", one })));
   for (const one of state.environments) {
     if (!isUnwell(`environment ${one.name}`)) continue;
     const sick = Object.entries(one.guards).filter(([, guard]) => guard !== "well" && guard !== "left alone");
     other(one.runId, `Environment ${one.name}`, sick.length ? sick.map(([name, guard]) => `${name} ${guard}`).join(", ") : one.state, "#/environments", sick.length ? "warn" : "bad", `environment ${one.project}`);
   }
+  found.push(...agents.map((one): Wrong => ({ kind: "agent", one })));
   for (const one of state.sessions)
     if (isUnwell(`session ${one.project}`))
       other(`session ${one.project}`, one.project, `session ${one.state}: ${one.because}`, `#/sessions/${encodeURIComponent(one.project)}`, "warn");
-  return [...others, ...services.map((one): Wrong => ({ kind: "service", one })), ...agents.map((one): Wrong => ({ kind: "agent", one }))];
+  for (const one of state.breakers)
+    if (isUnwell(`breaker ${one.name}`))
+      other(one.name, one.name, `breaker ${one.state} after ${many(one.failures, "failure")}: ${one.history.at(-1)?.message ?? ""}`, "#/servers", one.state === "open" ? "bad" : "warn");
+  return found;
 }
 
 /** Open, and no part of another: what is counted as a trouble. What outlasts its root stands for itself. */
@@ -93,6 +104,9 @@ export function alone(incidents: Incident[]): Incident[] {
   const over = new Set<unknown>(incidents.filter((one) => one.closed).map((one) => one.id));
   return incidents.filter((one) => !one.closed && (!one.data.explainedBy || over.has(one.data.explainedBy)));
 }
+
+/** Of an agent that asks to end only its request is shown. */
+const SILENT = ["dead", "stale", "unknown"];
 
 export type Need =
   | { kind: "stop"; one: StopRequest }
@@ -119,17 +133,14 @@ export function keyOf(need: Need): string {
 /** Containers to which nothing happens by itself any more, with how that is called. */
 export const givenUp = (run: Run): [string, string][] => Object.entries(run.guards).filter(([, guard]) => guard === "failed" || guard === "exhausted");
 
-const NO_WAY = "no restart configured";
-/** Gates that only a person opens. The others open by themselves, also of what Argus has no way to restart: what is down with something else is mended with that. */
-const YOURS = ["autonomy", "budget", "already restarted in this outage", NO_WAY, "self-exclusion"];
-
 export function needs(state: State): Need[] {
+  const isNamed = needing(state);
   // What keeps work from going on stands first: wishes to end can wait, and one agent can make many.
   return [
     ...state.sessions.filter((one) => one.needs_you).map((one): Need => ({ kind: "session", one })),
-    ...state.agents.filter((one) => one.state === "dead" && (one.gate || one.reason) && !one.waits_for.length).map((one): Need => ({ kind: "agent", one })),
-    ...state.environments.filter((one) => one.state === "interrupted" || givenUp(one).length).map((one): Need => ({ kind: "environment", one })),
-    ...state.services.filter((one) => one.state === "down" && YOURS.includes(one.gate ?? (one.restartable ? "" : NO_WAY))).map((one): Need => ({ kind: "service", one })),
+    ...state.agents.filter((one) => SILENT.includes(one.state) && isNamed(`agent ${one.agent_id}`)).map((one): Need => ({ kind: "agent", one })),
+    ...state.environments.filter((one) => isNamed(`environment ${one.name}`)).map((one): Need => ({ kind: "environment", one })),
+    ...state.services.filter((one) => isNamed(`service ${one.name}`)).map((one): Need => ({ kind: "service", one })),
     ...state.stopRequests.map((one): Need => ({ kind: "stop", one })),
   ];
 }
@@ -146,8 +157,8 @@ export function verdict(state: State): { words: string; tone: Tone } {
   if (state.argus.store !== "ok") return { words: "The record cannot be written: nothing is acted on", tone: "bad" };
   if (unknown) return { words: `${many(unknown, "service")} cannot be checked`, tone: "odd" };
   // Agents and sessions that wait for somebody are said to need you, and not counted once more.
-  const asking = new Set(state.needsYou);
-  const troubles = wrong(state).filter((one) => (one.kind === "agent" ? !asking.has(`agent ${one.one.agent_id}`) : one.kind === "service" || !asking.has(one.key))).length;
+  const asks = needing(state);
+  const troubles = wrong(state).filter((one) => (one.kind === "agent" ? !asks(`agent ${one.one.agent_id}`) : one.kind === "service" || !asks(one.key))).length;
   if (troubles) return { words: troubles === 1 ? "One thing is not well" : `${troubles} things are not well`, tone: "warn" };
   if (!state.well) return { words: "Agents need you", tone: "warn" };
   return { words: "All is well", tone: "ok" };

@@ -50,8 +50,9 @@ class House(Yard):
         self.servers: dict[str, Inside] = {}
         self.shop: Project | None = None
 
-    def furnish(self, *names: str, quick: bool = True) -> None:
-        """Servers of these names; `search` is one that Argus may restart."""
+    def furnish(self, *names: str, quick: bool = True, needed: str = "", by: str = "") -> None:
+        """Servers of these names; `search` is one that Argus may restart. `needed`: what the service `by` and the
+        Builders depend on."""
         for name in names:
             self.servers[name] = Inside(self, name)
             self.servers[name].start()
@@ -72,6 +73,9 @@ class House(Yard):
             "sessions": {"lookEvery": "500ms"},
             "bridge": {"servers": {"broken": {"command": "/bin/false"}, "files": {"command": sys.executable}}},
         }
+        if needed:
+            next(one for one in services if one["name"] == by)["dependsOn"] = [needed]
+            settings["agents"]["configs"]["Builder"]["dependsOn"] = [needed]
         self.write(yaml.safe_dump(settings, sort_keys=False))
 
     def remember(self, *names: str) -> None:

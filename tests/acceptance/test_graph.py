@@ -45,6 +45,7 @@ class World:
         autonomy: str = "moderate",
         needs: list[str] | None = None,
         also: Iterable[dict[str, Any]] = (),
+        respawn: bool = True,
         **health: Any,
     ) -> None:
         needs = needs or ["web"]
@@ -66,7 +67,7 @@ class World:
                 "services": [self.web.service(*steps), *also],
             },
             "notify": {"channels": [{"url": self.hook.url}]},
-            "agents": {"heartbeat": HEARTBEAT, "respawn": {"backoff": "0s"}, "configs": configs},
+            "agents": {"heartbeat": HEARTBEAT, "respawn": {"backoff": "0s", "enabled": respawn}, "configs": configs},
             "sessions": {"tmuxSocket": self.tmux.socket, "lookEvery": "300ms", "projects": {"shop": project}},
         }
         self.argus.write(yaml.safe_dump(said, sort_keys=False))
@@ -195,6 +196,27 @@ def test_a_chain_that_falls_with_its_root_is_told_in_one_line_and_stays_in_its_s
         ("agent", waiting): "waited, and was started",
     }
     assert [one["type"] for one in story["events"] if one["subject"] == waiting] == ["spawn_waits", "spawn_wait_ended"]
+
+
+def test_only_who_died_with_its_root_needs_nobody_until_that_is_back(world: World) -> None:
+    world.up(respawn=False)
+    before, meanwhile = world.spawn("worker"), world.spawn("worker")
+    pids = {one: world.works(one) for one in (before, meanwhile)}
+    os.kill(pids[before], signal.SIGKILL)
+    eventually(lambda: world.agent(before)["gate"] == "respawn disabled", "its death stands for itself")
+    world.web.kill()
+    incident = world.argus.wait_for("service_down").data["incident"]
+    os.kill(pids[meanwhile], signal.SIGKILL)
+    eventually(lambda: world.agent(meanwhile)["gate"] == "respawn disabled", "the other one is dead too")
+
+    assert world.argus.get("/api/state")["needsYou"] == ["service web", f"agent {before}"]
+    explains = world.argus.get(f"/api/incidents/{incident}")["explains"]
+    assert [one["name"] for one in explains if one["kind"] == "agent" and one["incident"]] == [meanwhile]
+    assert f"needs you: service web, agent {before}" in world.argus.cli("status").stdout
+
+    world.web.start()
+    both = [f"agent {before}", f"agent {meanwhile}"]
+    eventually(lambda: world.argus.get("/api/state")["needsYou"] == both, "nothing respawns the other one either")
 
 
 def test_who_depends_on_it_no_longer_is_told_to_go_on_at_the_reload(world: World) -> None:

@@ -240,7 +240,8 @@ def test_an_interrupted_environment_waits_for_somebody_under_the_name_that_tells
 ) -> None:
     state = house.get("/api/state")
     run = {**state["environments"][0], "state": "interrupted", "guards": {}, "name": "shop (/elsewhere)"}
-    said = {**state, "environments": [run, *state["environments"]]}
+    needing = [*state["needsYou"], "environment shop (/elsewhere)"]
+    said = {**state, "environments": [run, *state["environments"]], "needsYou": needing}
     page.route("**/api/state", lambda route: route.fulfill(json=said))
     page.reload()
     waiting = page.locator("section[aria-labelledby=needs]")

@@ -21,6 +21,9 @@ def service(name: str = "api", **more: Any) -> dict[str, Any]:
         "failures": 0,
         "flapping": False,
         "gate": None,
+        "waitsFor": None,
+        "incident": None,
+        "explainedBy": None,
         "repairing": False,
         "pausedUntil": None,
         "uptime": {"24h": None, "7d": None, "30d": None},
@@ -68,6 +71,16 @@ def plain(text: str) -> str:
             "down: a, c; autonomy observe, restarts left this hour 1/2",
             1,
             id="what-is-down-is-named",
+        ),
+        pytest.param(
+            state(
+                service("a", state="down", incident="i2", explainedBy="i1"),
+                service("b", state="down", incident="i1"),
+                service("c", state="down", incident="i3", explainedBy="of an event"),
+            ),
+            "down: b, c; down because of that: a; autonomy observe, restarts left this hour 1/2",
+            1,
+            id="what-fell-with-another-is-told-apart",
         ),
         pytest.param(
             state(service("a", state="down"), well=False, needsYou=["agent x", "environment shop"]),

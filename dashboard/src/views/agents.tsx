@@ -27,7 +27,7 @@ function Gauge({ one }: { one: Session }) {
       <span class="figure">{share === null ? "–" : `${Math.round(share * 100)} %`}</span>
       <span class="soft small">
         {tokens(one.context_used)} of {tokens(one.context_total)}
-        {one.predicted_handoff ? ` · handoff about ${clock(one.predicted_handoff)}` : ""}
+        {share !== null && share > HANDOFF ? " · handoff due" : one.predicted_handoff ? ` · handoff about ${clock(one.predicted_handoff)}` : ""}
       </span>
     </div>
   );

@@ -144,14 +144,16 @@ export function NeedCard({ need }: { need: Need }) {
             <Status state={one.state} /> <a href={to("agents", one.agent_id)}>{one.agent_id}</a> · <Ago at={one.since} />
           </p>
           <p class="said">{clipped([one.reason, one.gate && `held back: ${one.gate}`].filter(Boolean).join(" · "), 600)}</p>
-          <div class="buttons">
-            <button onClick={() => confirm(forget(one))}>Forget…</button>
-            {one.config_name && (
-              <button class="primary" onClick={() => confirm(respawn(one))}>
-                Respawn…
-              </button>
-            )}
-          </div>
+          {one.state === "dead" && (
+            <div class="buttons">
+              <button onClick={() => confirm(forget(one))}>Forget…</button>
+              {one.config_name && (
+                <button class="primary" onClick={() => confirm(respawn(one))}>
+                  Respawn…
+                </button>
+              )}
+            </div>
+          )}
         </article>
       );
     }

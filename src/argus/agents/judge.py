@@ -136,7 +136,8 @@ class Judge:
     async def _hold(self, dead: Agent, gate: Gate) -> None:
         """Not started again now. Said once for each gate; one that no time opens is escalated, once."""
         held = replace(dead, gate=gate.value, escalated=dead.escalated or gate in policy.ESCALATED)
-        held = self._ledger.explained(held)
+        if gate is Gate.DEPENDENCY:
+            held = self._ledger.explained(held)
         hint = reports.hint(gate, held, self._ledger.settings.respawn.max_per_hour)
         drafts = []
         if gate.value != dead.gate:

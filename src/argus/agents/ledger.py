@@ -119,7 +119,7 @@ class Ledger:
         return self.explained(self.moved(agent, State.DEAD, died=now, wait=wait, reason=reason, trouble=trouble))
 
     def explained(self, dead: Agent) -> Agent:
-        """What it needs is down: its death stands under that. Once it does, it stays there."""
+        """What it needs is down when it dies, or holds its respawn back: its death stands under that from then on."""
         roots = self.broken(dead) if dead.trouble and not dead.trouble.explained_by else ()
         if not roots or dead.trouble is None:
             return dead

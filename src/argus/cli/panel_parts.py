@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from argus.cli.render import clean, first_line, lasting, percent, waits_for
+from argus.cli.render import clean, first_line, held_back, lasting, percent, roots, waits_for
 from argus.cli.render_environments import containers, is_well, since, worst_first
 
 TRAIL = 24
@@ -122,11 +122,13 @@ def _services(services: Sequence[dict[str, Any]], trails: Mapping[str, Sequence[
         ("", _WIDE, {"no_wrap": True, "min_width": TRAIL}), ("24 H", _MIDDLE, _NUMBER), ("SEEN", 0, _CUT),
     ]  # fmt: skip
     rows = []
-    for one in sorted(services, key=lambda one: (_rank(one), one["name"])):
+    because = roots(services)
+    # What fell with another stands below it.
+    for one in sorted(services, key=lambda one: (_rank(one), one["name"] in because, one["name"])):
         latency = "" if one["latencyMs"] is None else f"{one['latencyMs']:.1f} ms"
         rows.append((
             Text(clean(one["name"])), _state(one["state"]), Text(latency),
-            _trail(trails.get(one["name"], ())), Text(percent(one["uptime"]["24h"]), style="dim"), _seen(one),
+            _trail(trails.get(one["name"], ())), Text(percent(one["uptime"]["24h"]), style="dim"), _seen(one, because),
         ))  # fmt: skip
     return Part("service", columns, rows, sum(_rank(one) < _WORST_FIRST.index("pending") for one in services), width)
 
@@ -137,12 +139,11 @@ def _rank(one: Mapping[str, Any]) -> int:
     return _WORST_FIRST.index(one["state"]) if one["state"] in _WORST_FIRST else 0
 
 
-def _seen(one: Mapping[str, Any]) -> Text:
+def _seen(one: dict[str, Any], because: dict[str, str]) -> Text:
     notes = [clean(one["detail"])]
     notes += ["restarted, verifying"] if one["repairing"] else []
     notes += ["flapping"] if one["flapping"] else []
-    for_whom = f" ({clean(one['waitsFor'])})" if one.get("waitsFor") else ""
-    notes += [f"held back: {one['gate']}{for_whom}"] if one["gate"] and not one["repairing"] else []
+    notes += map(clean, held_back(one, because))
     notes += ["in maintenance"] if one["pausedUntil"] else []
     return Text("; ".join(notes), style="" if one["state"] == "down" else "dim")
 

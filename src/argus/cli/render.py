@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,13 +96,13 @@ def _services(services: list[dict[str, Any]]) -> str:
         return "nothing is watched"
     head = ["SERVICE", "STATE", "LATENCY", "UPTIME", "FAILURES", "SEEN"]
     plain, coloured = [head], [head]
+    because = roots(services)
     for one in services:
         latency = "" if one["latencyMs"] is None else f"{one['latencyMs']:g} ms"
         notes = [one["detail"]]
         notes += ["restarted, verifying"] if one["repairing"] else []
         notes += ["flapping"] if one["flapping"] else []
-        for_whom = f" ({one['waitsFor']})" if one.get("waitsFor") else ""
-        notes += [f"held back: {one['gate']}{for_whom}"] if one["gate"] and not one["repairing"] else []
+        notes += held_back(one, because)
         notes += [f"paused until {one['pausedUntil']}"] if one["pausedUntil"] else []
         failures = str(one["failures"] or "")
         row = [clean(one["name"]), one["state"], latency, percent(one["uptime"]["24h"]), failures]
@@ -110,6 +110,20 @@ def _services(services: list[dict[str, Any]]) -> str:
         plain.append(row)
         coloured.append([row[0], _coloured(row[1]), *row[2:]])
     return _table(coloured, plain)
+
+
+def roots(services: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """Of each service that is down because of another, that other."""
+    incidents = {one["incident"]: one["name"] for one in services if one["incident"]}
+    return {one["name"]: incidents[one["explainedBy"]] for one in services if one["explainedBy"] in incidents}
+
+
+def held_back(one: dict[str, Any], because: dict[str, str]) -> list[str]:
+    """By which gate a restart is, and who keeps it shut."""
+    if not one["gate"] or one["repairing"]:
+        return []
+    who = one["waitsFor"] or (because.get(one["name"]) if one["gate"] == "dependency down" else None)
+    return [f"held back: {one['gate']}" + (f" ({who})" if who else "")]
 
 
 def percent(share: float | None) -> str:
@@ -141,11 +155,13 @@ def _status(state: dict[str, Any]) -> Shown:
 def verdict(state: dict[str, Any]) -> str:
     """In a line: what is wrong, and who waits for somebody."""
     services = state["services"]
+    because = roots(services)
     down = [one["name"] for one in services if one["state"] == "down"]
     unknown = [one["name"] for one in services if one["state"] == "unknown"]
     named = {f"service {name}" for name in (*down, *unknown)} | set(state["needsYou"])
     parts = {
-        "down": down,
+        "down": [name for name in down if name not in because],
+        "down because of that": [name for name in down if name in because],
         "cannot be checked": unknown,
         "not well": [one for one in state["notWell"] if one not in named],
         "needs you": state["needsYou"],

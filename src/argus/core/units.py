@@ -52,6 +52,11 @@ def spoken(seconds: float) -> str:
     return f"{hours // 24}d"
 
 
+def stretch(seconds: float) -> str:
+    """How long something lasted: "down for 0s" would say that it was not down."""
+    return spoken(seconds) if seconds >= 1.0 else "a moment"
+
+
 def written(seconds: float) -> str:
     """The exact form that `duration` reads back."""
     milliseconds = round(max(0.0, seconds) * 1000)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from argus.core.depending import Broke
-from argus.core.units import spoken
+from argus.core.units import stretch
 
 _WHY = 120
 
@@ -24,7 +24,7 @@ def _one(thing: object, since: float, why: str, doing: str) -> str:
     # What a check or a program said is no word of ours: quoted, in one line, and bounded.
     quoted = _line(why).replace('"', "'")[:_WHY]
     because = f': "{quoted}"' if quoted else ""
-    long = spoken(since) if since >= 1.0 else "a moment"
+    long = stretch(since)
     return f"{thing} is down (for {long}{because}); Argus {doing or 'looks on'}"
 
 

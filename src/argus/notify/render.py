@@ -7,7 +7,7 @@ from typing import Any
 
 from argus.core.autonomy import Level
 from argus.core.events import Event
-from argus.core.units import spoken
+from argus.core.units import spoken, stretch
 from argus.notify import about_agents, about_environments, about_sessions
 from argus.notify.message import IMPORTANT, INFORMATIVE, URGENT, Message
 
@@ -88,7 +88,7 @@ def _recovered(data: Mapping[str, Any], timestamp: int) -> Message | None:
     restarted, helped = data.get("restarted"), data.get("restartHelped", True)
     how = " after a restart" if restarted and helped else ""
     but = "; its restart had not helped" if restarted and not helped else ""
-    text = f"Up again{how}, down for {spoken(data['downSeconds'])}{but}"
+    text = f"Up again{how}, down for {stretch(data['downSeconds'])}{but}"
     return Message(IMPORTANT, f"SERVICE RECOVERED: {data['service']}", text)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from argus.core.units import spoken
+from argus.core.units import spoken, stretch
 
 Data = Mapping[str, Any]
 NOTHING = "nothing is restarted until that has ended"
@@ -89,7 +89,7 @@ def recovered(data: Data) -> str:
     restarted, helped = data.get("restarted"), data.get("restartHelped", True)
     how = " after its restart" if restarted and helped else ""
     but = "; its restart had not helped" if restarted and not helped else ""
-    return f"up again{how}, down for {spoken(float(data.get('downSeconds') or 0.0))}{but}"
+    return f"up again{how}, down for {stretch(float(data.get('downSeconds') or 0.0))}{but}"
 
 
 def flapping(data: Data) -> str:

@@ -78,8 +78,8 @@ class StateView(Answer):
         "`breaker`s, and `record` and `infrastructure event`"
     )
     needs_you: list[str] = Field(
-        description="Agents, sessions and environments to which nothing happens without a person, and agents that ask "
-        "to end; environments of one name with their folders"
+        description="By kind and name: services that are down, agents, sessions and environments to which nothing "
+        "happens without a person, and agents that ask to end; environments of one name with their folders"
     )
     argus: ArgusView
     autonomy: Level
@@ -168,11 +168,7 @@ async def state(house: House, ask: Nothing) -> StateView:
     runs.sort(key=lambda run: (not needs_a_person(run, guards[run.key]), wellness.environment(run, guards[run.key])))
     requests = pending(house)
     asking = {one.agent_id for one in requests}
-    needing = [
-        *(f"agent {one.id}" for one in house.crew.agents if one.needs_a_person or one.id in asking),
-        *(f"session {one.project}" for one in sessions if one.needs_you),
-        *(f"environment {house.clean(called[run.key])}" for run in runs if needs_a_person(run, guards[run.key])),
-    ]
+    needing = wellness.needs_you(house, services, sessions, guards, called, asking)
     return StateView(
         well=not (unwell or needing),
         not_well=unwell,

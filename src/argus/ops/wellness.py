@@ -1,17 +1,18 @@
-"""What is not well: decided here for everybody who shows the whole, so that they all say the same."""
+"""What is not well, and who needs a person: decided here for everybody who shows the whole, so that they agree."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from argus.agents.model import Agent
 from argus.agents.model import State as Life
 from argus.core.breaker import State as Breaking
 from argus.environments.runs import Run, State
 from argus.ops.house import House
-from argus.ops.runs import Guards
+from argus.ops.runs import Guards, needs_a_person
 from argus.ops.services import ServiceView
-from argus.services.model import Status
+from argus.ops.sessions import SessionView
+from argus.services.model import OPENED_BY_A_PERSON, Gate, Status
 from argus.sessions.model import Activity
 from argus.sessions.watched import Watched
 
@@ -65,3 +66,31 @@ def not_well(
         *(f"agent {one.id}" for one in house.crew.agents if not agent(one)),
         *(f"session {one.session.project}" for one in house.sessions.all if not session(one)),
     ]
+
+
+def needs_you(
+    house: House,
+    services: Sequence[ServiceView],
+    sessions: Sequence[SessionView],
+    guards: Mapping[str, Guards],
+    called: Mapping[str, str],
+    asking: Collection[str],
+) -> list[str]:
+    """By kind and name, what keeps work from going on before the rest; `asking`: agents that ask to end."""
+    runs = house.environments.runs
+    return [
+        *(f"service {one.name}" for one in services if _service_needs(one)),
+        *(f"agent {one.id}" for one in house.crew.agents if _agent_needs(house, one) or one.id in asking),
+        *(f"session {one.project}" for one in sessions if one.needs_you),
+        *(f"environment {house.clean(called[run.key])}" for run in runs if needs_a_person(run, guards[run.key])),
+    ]
+
+
+def _service_needs(one: ServiceView) -> bool:
+    gate = one.gate or ("" if one.restartable else Gate.NO_RESTART.value)
+    return one.state == Status.DOWN.value and gate in OPENED_BY_A_PERSON
+
+
+def _agent_needs(house: House, one: Agent) -> bool:
+    """What died because of something else may be mended with that: until then only the root needs somebody."""
+    return one.needs_a_person and not (one.trouble and one.trouble.explained_by and house.crew.broken(one))

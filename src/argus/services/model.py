@@ -35,6 +35,10 @@ class Gate(StrEnum):
     RECORD = "record"
 
 
+OPENED_BY_A_PERSON = frozenset({Gate.SELF, Gate.AUTONOMY, Gate.NO_RESTART, Gate.ALREADY, Gate.BUDGET})
+"""The others open by themselves."""
+
+
 @dataclass(frozen=True, slots=True)
 class Use:
     """Somebody who is in the middle of working with a service."""

@@ -69,6 +69,23 @@ def test_the_head_names_who_waits_for_somebody():
     assert down[0].startswith("● 1 of 1 services down; needs you: agent a1 ")
 
 
+def test_what_fell_with_another_stands_below_it_and_is_counted_apart():
+    fell = {"state": "down", "gate": "dependency down", "explainedBy": "i2"}
+    lines = seen(
+        services=[
+            service("a", incident="i1", **fell),
+            service("b"),
+            service("root", state="down", incident="i2", gate="budget"),
+        ],
+        well=False,
+        needsYou=["service root"],
+    )
+    assert lines[0].startswith("● 1 of 3 services down, and 1 more because of it; needs you: service root ")
+    rows = [line for line in lines if line.startswith(("a ", "b ", "root "))]
+    assert [row.split()[0] for row in rows] == ["root", "a", "b"]
+    assert "held back: dependency down (root)" in rows[1]
+
+
 def test_what_is_old_says_how_old_it_is():
     silent = {"problem": "Argus does not answer: connection refused", "age": 83.0}
     assert seen(known=silent)[0].startswith("● Argus does not answer; as seen 1 min ago: connection refused ")
