@@ -138,8 +138,7 @@ class Planner:
             # Held back when it was looked at after its restart: in maintenance, or explained by something else.
             return self._escalation(service, judged, outage, "still_down")
         waiting = self._held(service.name, decision)
-        # What explained it stays with it when that is back: the story of a root is not told anew once it is over.
-        explained = self._explained(service.name, judged, facts) or outage.explained_by
+        explained = self._explained(service.name, judged, facts) or self._explained_before(service.name, outage)
         is_as_before = not fresh and isinstance(decision, Hold) and decision.gate is outage.gate
         if is_as_before and explained == outage.explained_by:
             return Plan(judged._replace(outage=outage))
@@ -170,6 +169,16 @@ class Planner:
         if event is not None and self._correlator.explains(facts.failed_dependency or name, root or judged):
             return event.incident
         return root.outage.incident if root is not None and root.outage is not None else ""
+
+    def _explained_before(self, name: str, outage: Outage) -> str:
+        """What explained it stays with it when that is back: the story of a root is not told anew once it is over. But
+        what is still down, and which it does not depend on any more, explains it no longer: two services whose
+        dependency was turned round would explain each other, and none would be the root."""
+        known, depends_on = outage.explained_by, self._correlator.depends_on
+        is_open = known and any(
+            one.outage is not None and one.outage.incident == known for one in self._healths.values()
+        )
+        return "" if is_open and not policy.stands_under(name, known, depends_on, self._healths) else known
 
     def _verdict(
         self, service: Service, judged: Health, decision: Restart | Hold, facts: policy.Facts

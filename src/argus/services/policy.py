@@ -168,6 +168,23 @@ def failed_dependency(name: str, depends_on: Mapping[str, Iterable[str]], health
     return root
 
 
+def stands_under(
+    name: str, incident: str, depends_on: Mapping[str, Iterable[str]], healths: Mapping[str, Health]
+) -> bool:
+    """Whether this is the open outage of something that it depends on, as the configuration is now."""
+    waiting, seen = list(depends_on.get(name, ())), {name}
+    while waiting:
+        other = waiting.pop()
+        if other in seen or other not in healths:
+            continue
+        seen.add(other)
+        outage = healths[other].outage
+        if outage is not None and outage.incident == incident:
+            return True
+        waiting.extend(depends_on.get(other, ()))
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Correlation:
     threshold: int = 3

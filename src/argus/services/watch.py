@@ -12,7 +12,7 @@ from argus.core.errors import ArgusError, Code
 from argus.host.deadlines import Deadlines
 from argus.live import overhear
 from argus.loops import keep_running, log
-from argus.services import certainty, registry
+from argus.services import certainty, policy, registry
 from argus.services.checks.base import Service
 from argus.services.history import History
 from argus.services.messages import Asked, Observed, Paused, Reconfigured, Withdrawn
@@ -90,9 +90,12 @@ class Watch:
         if self._reconciler.correlator.explains(name, health):
             return self.infrastructure_event
         known = health.outage.explained_by if health.outage else ""
-        # The outage keeps what explained it; what is over explains nothing that is down now.
-        is_open = any(other.outage and other.outage.incident == known for other in self.healths.values())
-        return known if known and (is_open or known == self.infrastructure_event) else None
+        if not known or known == self.infrastructure_event:
+            return known or None
+        # The outage keeps what explained it. What is over explains nothing that is down now, nor does what it does not
+        # depend on any more.
+        depends_on = self._reconciler.correlator.depends_on
+        return known if policy.stands_under(name, known, depends_on, self.healths) else None
 
     def is_open(self, name: str) -> bool:
         """Whether it may show in a moment that something else explains its outage, or that it is over."""

@@ -615,6 +615,39 @@ async def test_a_root_that_is_configured_anew_while_it_is_down_still_explains(ri
     assert rig.restarted == ["db"]
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "explained"),
+    [
+        pytest.param({"aa": ["bb"]}, {"bb": ["aa"]}, {"bb": "aa"}, id="turned-round"),
+        pytest.param({"bb": ["aa"], "cc": ["bb"]}, {"bb": ["aa"]}, {"bb": "aa"}, id="one-let-go"),
+        pytest.param({"bb": ["aa"], "cc": ["bb"]}, {}, {}, id="all-let-go"),
+    ],
+)
+@simulated
+async def test_what_it_depends_on_no_longer_explains_it_no_longer(
+    rig: Rig, before: dict[str, list[str]], after: dict[str, list[str]], explained: dict[str, str]
+):
+    rig.registry("aa", "bb", "cc", depends=before, correlatedFailureThreshold=9)
+    rig.curable = False
+    await rig.start()
+    rig.dies("aa", "bb", "cc")
+    await rig.passes(20 * MINUTE)
+    changed = [one.model_copy(update={"depends_on": tuple(after.get(one.name, ()))}) for one in rig.settings.services]
+    await rig.watch.reconfigure(rig.settings, tuple(changed), (), lambda: None)
+    roots = {name: _incident_of(rig, name) for name in ("aa", "bb", "cc")}
+    await rig.passes(20 * MINUTE)
+    wanted = {name: roots[explained[name]] if name in explained else None for name in roots}
+    assert {name: rig.watch.explained_by(name) for name in roots} == wanted
+    on_record = {one.subject: one.data.get("explainedBy") or None for one in await rig.store.incidents()}
+    assert on_record == wanted
+
+
+def _incident_of(rig: Rig, name: str) -> str:
+    outage = rig.watch.healths[name].outage
+    assert outage is not None
+    return outage.incident
+
+
 @simulated
 async def test_a_pause_holds_everything_back_and_its_end_is_the_news(rig: Rig):
     rig.registry("api")
