@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from argus.core.names import made_of
 from argus.host.survey import Port, Survey
@@ -17,10 +17,10 @@ health:
   services:"""
 
 
-def render(found: Survey, *, own_port: int, restartable: bool) -> str:
+def render(found: Survey, *, own_ports: Set[int], restartable: bool) -> str:
     """`restartable`: what systemd, launchd or docker can restart, Argus may."""
     services = [
-        *(_port(one, restartable) for one in found.ports if one.listener.port != own_port),
+        *(_port(one, restartable) for one in found.ports if one.listener.port not in own_ports),
         *(_container(name, restartable) for name in found.containers),
     ]
     lines = [_HEAD + ("" if services else " []"), *services, *_others(found, restartable), *_agents(found)]

@@ -70,3 +70,25 @@ def _look_at_a_session(argus: Argus, sockets: str) -> None:
         assert line.startswith("#")
     finally:
         subprocess.run(["tmux", "kill-server"], env=env, check=False)
+
+
+def test_what_is_said_after_it_makes_the_file_count_also_where_another_argus_runs(argus: Argus) -> None:
+    argus.up("--port", "0")
+    argus.folder = argus.folder / "else where"
+    argus.folder.mkdir()
+    file = argus.folder / "argus.yaml"
+    follows = "argus down && argus up --detach"
+    assert argus.cli("init").stdout.rstrip().endswith(f"{follows} (the Argus that runs uses no file)")
+    assert f"{file} is well, but the Argus that runs uses no file" in argus.cli("doctor").stdout
+    assert f"{file} is not read: the Argus that runs uses no file. To use it: {follows}" in argus.cli("reload").stderr
+    refused = argus.cli("--config", str(file), "reload", "--json")
+    assert (refused.code, refused.error["code"], refused.error["details"]["hint"]) == (2, "INVALID_REQUEST", follows)
+
+    argus.down()
+    argus.up("--port", "0")
+    assert argus.get("/api/state")["argus"]["config"] == str(file)
+    assert argus.cli("init", "--force").stdout.rstrip().endswith("Read it, then: argus reload")
+    quiet = argus.cli("reload")
+    assert (quiet.code, quiet.stderr) == (0, "")
+    other = argus.cli("init", "other file.yaml").stdout
+    assert f"argus down && argus --config '{argus.folder}/other file.yaml' up --detach" in other

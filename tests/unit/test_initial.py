@@ -23,7 +23,7 @@ FOUND = Survey(
 
 
 def test_what_was_found_is_watched_and_nothing_is_restartable():
-    text = render(FOUND, own_port=7117, restartable=False)
+    text = render(FOUND, own_ports={7117}, restartable=False)
     services = {one.name: one for one in config.read(text, "argus.yaml").health.services}
     assert sorted(services) == ["node-8100", "postgres-5432"]
     assert not any(one.restart for one in services.values())
@@ -32,7 +32,7 @@ def test_what_was_found_is_watched_and_nothing_is_restartable():
 
 
 def test_asked_for_what_a_unit_runs_is_restartable():
-    text = render(FOUND, own_port=7117, restartable=True)
+    text = render(FOUND, own_ports={7117}, restartable=True)
     services = {one.name: one for one in config.read(text, "argus.yaml").health.services}
     assert services["node-8100"].restart is not None
     assert services["postgres-5432"].restart is None
@@ -42,7 +42,7 @@ def test_a_unit_of_the_users_own_is_restarted_as_such():
     found = Survey(
         ports=(Port(Listener("127.0.0.1", 80, 1, "node"), True, "api.service", True),), units=("api.service",)
     )
-    text = render(found, own_port=7117, restartable=True)
+    text = render(found, own_ports={7117}, restartable=True)
     (one,) = config.read(text, "argus.yaml").health.services
     assert (one.systemd_unit, one.systemd_user) == ("api.service", True)
     assert "# - {name: api, type: process" in text, "the system's unit of that name is another one"
@@ -80,11 +80,11 @@ def test_which_unit_a_process_belongs_to(path: str, unit: tuple[str, bool]):
 
 
 def test_nothing_found_is_a_file_too():
-    assert config.read(render(Survey(), own_port=7117, restartable=False), "argus.yaml").health.services == ()
+    assert config.read(render(Survey(), own_ports={7117}, restartable=False), "argus.yaml").health.services == ()
 
 
 def test_what_is_offered_in_comments_loads_as_well():
-    text = render(FOUND, own_port=7117, restartable=False)
+    text = render(FOUND, own_ports={7117}, restartable=False)
     offered = "\n".join(line.replace("    # - ", "    - ", 1) for line in text.splitlines())
     assert len(config.read(offered, "argus.yaml").health.services) == 4
 
@@ -95,5 +95,5 @@ def test_names_from_outside_cannot_break_the_file(program: str, session: str, fo
         ports=(Port(Listener("127.0.0.1", 80, 1, program), False),),
         panes=(Pane(" ".join(session.split()), "claude", " ".join(folder.split())),),
     )
-    (one,) = config.read(render(odd, own_port=7117, restartable=False), "argus.yaml").health.services
+    (one,) = config.read(render(odd, own_ports={7117}, restartable=False), "argus.yaml").health.services
     assert one.port_number == 80

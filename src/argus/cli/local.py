@@ -117,6 +117,7 @@ def init(file: str, restartable: bool, force: bool, shown: bool, as_json: bool) 
 
     from argus import config as configuration
     from argus import initial
+    from argus.cli import taking_up
     from argus.host.survey import survey
 
     path = Path(file).absolute()
@@ -125,7 +126,8 @@ def init(file: str, restartable: bool, force: bool, shown: bool, as_json: bool) 
         error.actions = IN_THE_WAY
         raise error
     found = asyncio.run(survey())
-    text = initial.render(found, own_port=configuration.Config().server.port, restartable=restartable)
+    own_ports = {configuration.Config().server.port, *taking_up.own_ports()}
+    text = initial.render(found, own_ports=own_ports, restartable=restartable)
     services = configuration.read(text, str(path)).health.services
     if shown:
         click.echo(text, nl=False)
@@ -135,9 +137,11 @@ def init(file: str, restartable: bool, force: bool, shown: bool, as_json: bool) 
     if as_json:
         click.echo(json.dumps({"file": str(path), "services": [one.name for one in services], "found": counts}))
         return
-    click.echo(
-        f"{path}: {len(services)} services, autonomy observe. Read it, then: argus up --detach (or argus reload)"
-    )
+    running = taking_up.running()
+    follows = taking_up.command(path, running, os.environ, Path.cwd())
+    other = f" ({running.said})" if running is not None and not running.uses(path) else ""
+    many = f"{len(services)} service{'' if len(services) == 1 else 's'}"
+    click.echo(f"{path}: {many}, autonomy observe. Read it, then: {follows}{other}")
 
 
 def _write_config(path: Path, text: str) -> None:

@@ -58,6 +58,8 @@ class Verbs(click.Group):
                 return _reporting(made)
             if verb == "explain":
                 return _explaining(made)
+            if verb == "reload":
+                return _reloading(made)
             return _watchable(made) if verb == "status" else made
         if any(other.startswith(verb + " ") for other in VERBS):
             has_list = f"{verb} list" in VERBS
@@ -180,6 +182,23 @@ def _explaining(command: click.Command) -> click.Command:
         "Both need no daemon."
     )
     return click.Command(command.name, params=command.params, callback=callback, help=help)
+
+
+def _reloading(command: click.Command) -> click.Command:
+    """A daemon reads its own file again, and no other: who means another one is told."""
+    reload = command.callback
+    assert reload is not None
+
+    def callback(**given: Any) -> None:
+        from argus.cli import reloading
+
+        reloading.refuse_another(_config())
+        try:
+            reload(**given)
+        finally:
+            reloading.mention_another()
+
+    return click.Command(command.name, params=command.params, callback=callback, help=command.help)
 
 
 def _reporting(command: click.Command) -> click.Command:

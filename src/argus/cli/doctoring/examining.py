@@ -10,9 +10,9 @@ from pathlib import Path
 
 from argus import config as configuration
 from argus import config_file, home, startup
-from argus.cli import client
+from argus.cli import client, taking_up
 from argus.cli.doctoring import around, folder, program, record, running
-from argus.cli.doctoring.finding import Case, Finding, bad, ok
+from argus.cli.doctoring.finding import Case, Finding, State, bad, ok, warn
 from argus.core.errors import ArgusError
 from argus.core.redact import Redactor
 
@@ -40,12 +40,12 @@ _EXAMINATIONS: dict[str, Examination] = {
 
 
 def examine(named: str | None) -> Iterator[Finding]:
-    about, loaded = _configuration(named)
-    yield about
+    about, loaded, path = _configuration(named)
     case = Case(home.folder(os.environ), loaded)
     with contextlib.suppress(ArgusError):  # somebody else's folder: STATE_FOLDER says so
         case = replace(case, daemon=client.running(case.home))
     case = running.asked(case)
+    yield _as_it_runs(case, about, path)
     for name, look in _EXAMINATIONS.items():
         try:
             found = look(case)
@@ -54,16 +54,27 @@ def examine(named: str | None) -> Iterator[Finding]:
         yield from found if isinstance(found, list) else [found]
 
 
-def _configuration(named: str | None) -> tuple[Finding, configuration.Config]:
+def _as_it_runs(case: Case, about: Finding, path: Path | None) -> Finding:
+    """A file that is well, and that nobody reads, is what one looks for the longest."""
+    if case.state is None or path is None or about.state is not State.OK:
+        return about
+    used = taking_up.Running(case.said().get("config"))
+    if used.uses(path):
+        return about
+    return warn(
+        "CONFIGURATION", f"{path} is well, but {used.said}", taking_up.command(path, used, os.environ, Path.cwd())
+    )
+
+
+def _configuration(named: str | None) -> tuple[Finding, configuration.Config, Path | None]:
     try:
         path = config_file.find(named, os.environ, Path.cwd())
         loaded = configuration.load(path)
         startup.check(loaded, path, Redactor())
     except ArgusError as error:
-        return bad("CONFIGURATION", error.message, "argus check says where"), configuration.Config()
+        return bad("CONFIGURATION", error.message, "argus check says where"), configuration.Config(), None
     if path is None:
         said = "none found from here: Argus looks around and touches nothing"
-        return ok("CONFIGURATION", said, "argus init writes a first one"), loaded
-    return ok(
-        "CONFIGURATION", f"{path}, {len(loaded.health.services)} services, autonomy {loaded.autonomy.value}"
-    ), loaded
+        return ok("CONFIGURATION", said, "argus init writes a first one"), loaded, None
+    said = f"{path}, {len(loaded.health.services)} services, autonomy {loaded.autonomy.value}"
+    return ok("CONFIGURATION", said), loaded, path
