@@ -377,7 +377,7 @@ class Argus:
     def marked(self) -> Iterator[psutil.Process]:
         for process in psutil.process_iter():
             with contextlib.suppress(psutil.Error, OSError):
-                if process.environ().get(MARK) == str(self.folder) and process.status() != psutil.STATUS_ZOMBIE:
+                if process.environ().get(MARK) == self.env[MARK] and process.status() != psutil.STATUS_ZOMBIE:
                     yield process
 
 
