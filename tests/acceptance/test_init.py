@@ -28,7 +28,7 @@ def test_what_listens_is_found_and_the_file_loads_and_watches_it(argus: Argus, w
     assert by_port[web.port]["type"] == "http"
     quiet = int(silent.url.rsplit(":", 1)[1].strip("/"))
     assert by_port[quiet]["type"] == "tcp", "what does not speak HTTP is only connected to"
-    argus.up()
+    argus.up("--port", "0")
     listed = {one["name"]: one for one in argus.get("/api/services")["services"]}
     assert listed[by_port[web.port]["name"]]["restartable"] is False
     assert not any(one["restartable"] for one in listed.values())
