@@ -93,7 +93,7 @@ def _verdict(state: dict[str, Any], problem: str) -> tuple[str, str]:
     if problem:
         return problem, "bold red"
     if state["infrastructureEvent"]:
-        return "INFRASTRUCTURE EVENT: nothing is restarted until it has ended", "bold red"
+        return f"INFRASTRUCTURE EVENT: nothing is restarted until it has ended{_needing(state)}", "bold red"
     fallen = [one["name"] for one in state["services"] if one["state"] == "down"]
     if fallen:
         return f"{_down(fallen, state)}{_needing(state)}", "bold red"

@@ -139,7 +139,8 @@ def _status(state: dict[str, Any]) -> Shown:
     if argus["store"] != "ok":
         lines.append(f"STORE: {clean(argus['store'])}; nothing is acted on until it can be written")
     if state["infrastructureEvent"]:
-        lines.append(f"INFRASTRUCTURE EVENT {state['infrastructureEvent']}: nothing is restarted until it has ended")
+        said = "nothing is restarted until it has ended; look at what they share, or start them by hand"
+        lines.append(f"INFRASTRUCTURE EVENT {state['infrastructureEvent']}: {said}")
     lines += [f"BREAKER {_breaker(one)}" for one in state["breakers"] if one["state"] != "closed"]
     lines += ["", _services(state["services"]), ""]
     lines += [_crew(state["agents"]), ""] if state["agents"] else []

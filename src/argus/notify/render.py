@@ -99,6 +99,7 @@ def _infrastructure(data: Mapping[str, Any], timestamp: int) -> Message:
         f"{len(names)} services fail together: {shown}",
         "",
         "Action: none - nothing is restarted until it has ended",
+        "Look at what they share; what has to be started again, start by hand",
     ]
     return Message(URGENT, "INFRASTRUCTURE EVENT", "\n".join(lines))
 

@@ -79,7 +79,8 @@ class StateView(Answer):
     )
     needs_you: list[str] = Field(
         description="By kind and name: services that are down, agents, sessions and environments to which nothing "
-        "happens without a person, and agents that ask to end; environments of one name with their folders"
+        "happens without a person, and agents that ask to end; `infrastructure event`, while it cannot end by itself; "
+        "environments of one name with their folders"
     )
     argus: ArgusView
     autonomy: Level

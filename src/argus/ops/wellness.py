@@ -79,6 +79,7 @@ def needs_you(
     """By kind and name, what keeps work from going on before the rest; `asking`: agents that ask to end."""
     runs = house.environments.runs
     return [
+        *(["infrastructure event"] if house.watch.event_needs_a_person else []),
         *(f"service {one.name}" for one in services if _service_needs(one)),
         *(f"agent {one.id}" for one in house.crew.agents if _agent_needs(house, one) or one.id in asking),
         *(f"session {one.project}" for one in sessions if one.needs_you),

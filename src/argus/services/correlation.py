@@ -47,6 +47,12 @@ class Correlator:
         """Whether every restart is held back."""
         return self.suspected_since is not None or self.event is not None
 
+    @property
+    def needs_a_person(self) -> bool:
+        """Nothing is restarted, so that it may only end if somebody mends what they share. Once few enough fail it
+        ends by itself."""
+        return self.event is not None and self.event.quiet_since is None
+
     def configure(self, settings: Settings, services: Mapping[str, Service]) -> None:
         limits = policy.Correlation(settings.correlated_failure_threshold, settings.correlated_failure_share)
         self._needed = limits.needed(len(services))

@@ -83,6 +83,10 @@ class Watch:
         event = self._reconciler.correlator.event
         return event.incident if event else None
 
+    @property
+    def event_needs_a_person(self) -> bool:
+        return self._reconciler.correlator.needs_a_person
+
     def explained_by(self, name: str) -> str | None:
         """The incident of what makes this one fail: of the event, also before the outage is confirmed, or of what it
         depends on."""

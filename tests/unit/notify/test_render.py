@@ -196,7 +196,8 @@ def test_an_infrastructure_event_is_one_urgent_message_that_names_all_of_them():
     assert render(event("infrastructure_event", services=["api", "db", "web"], incident="i")) == Message(
         URGENT,
         "INFRASTRUCTURE EVENT",
-        "3 services fail together: api, db, web\n\nAction: none - nothing is restarted until it has ended",
+        "3 services fail together: api, db, web\n\nAction: none - nothing is restarted until it has ended\n"
+        "Look at what they share; what has to be started again, start by hand",
     )
 
 
