@@ -77,10 +77,6 @@ class Book:
         inside = (within, within.rstrip("/") + "/")
         return [one for one in self._folders.get(project, ()) if one != inside[0] and not one.startswith(inside[1])]
 
-    def show(self, run: Run) -> None:
-        """As it stands for the moment; what is written says otherwise until it is certain."""
-        self._runs[run.key] = run
-
     async def begin(self, kind: str, act: str, run: Run) -> Act:
         opened = Act(act, kind, run.key, stamp(self._clock), None, {"run": run.id})
         stood = self._runs.get(run.key)

@@ -31,8 +31,7 @@ class Cleaning:
         act = await self.book.begin(CLEAN, act_id, replace(run, state=State.CLEANING))
         began = False
         try:
-            # Not alive any more, its resources are leftovers like any others; by force all of the project's go.
-            self.book.show(replace(run, state=State.INTERRUPTED))
+            # Its resources are leftovers like any others by now; by force all of the project's go.
             found = await orphans.find(self.dock, run.project, self.witness())
             going = found if force else [one for one in found if one.labels.get(RUN) == run.id]
             goes = everything if force or not run.was_up else but_volumes

@@ -55,7 +55,8 @@ class Run:
 
     @property
     def is_alive(self) -> bool:
-        return self.state in (State.SETTING_UP, State.UP, State.CLEANING)
+        """One that is being cleaned is not alive: what is left of it may go."""
+        return self.state in (State.SETTING_UP, State.UP)
 
     def written(self) -> PutDocument:
         data: dict[str, Any] = {

@@ -16,7 +16,7 @@ from argus.environments.blueprint import Blueprint, Part
 from argus.environments.book import Book
 from argus.environments.guarding.guardian import Guardian, Seen
 from argus.environments.helper.image import HelperImage
-from argus.environments.labels import MANAGED, RUN, Owner
+from argus.environments.labels import MANAGED, PROJECT, RUN, Owner
 from argus.environments.orphans import Cleanup
 from argus.environments.ports import Ports
 from argus.environments.raising import Raised, Up
@@ -70,13 +70,17 @@ class Rig:
         self.notes = Notes(self.store, self.clock)
         self.announcer = Announcer(self.notes, self.clock)
         self.book = Book(self.store, self.notes, self.clock)
-        self.book.show(self.run)
+        self.show(self.run)
         tell = self.announcer.tell
         self.guardian = Guardian(
             self._tools(), self.book, lambda project: lambda channel, type, data: tell(channel, type, project, data)
         )
         await self.guardian.restore()
         self._life = asyncio.ensure_future(self._live())
+
+    def show(self, run: Run) -> None:
+        """As if it had been set up, or cleaned, without a word on record."""
+        self.book._runs[run.key] = run
 
     async def _live(self) -> None:
         async with asyncio.TaskGroup() as group:
@@ -140,7 +144,7 @@ class Rig:
         ups = []
         for part in parts:
             ports = tuple(Binding(one.container_port, one.host_port) for one in part.ports)
-            labels = {MANAGED: "true", RUN: self.run.id}
+            labels = {MANAGED: "true", PROJECT: self.run.project, RUN: self.run.id}
             id = await dock.make(Making(part.container, "any:1", labels=labels, ports=ports, health=health), timeout=5)
             await dock.start(id, timeout=5)
             made = await dock.container(id, timeout=5)

@@ -254,7 +254,7 @@ def test_whoever_was_set_up_while_the_engine_was_away_is_not_told_that_it_is_bac
         await asyncio.sleep(3.0)
         rig.engine.away = ""
         rig.run = replace(rig.run, project="other", folder="/other", id="run2")
-        rig.book.show(rig.run)
+        rig.show(rig.run)
         await rig.guard(Part("cache", "cache", "any:1"))
         await asyncio.sleep(10.0)
         assert [one["runId"] for one in await rig.told("engine_back")] == ["run1"]

@@ -63,7 +63,7 @@ def test_an_open_breaker_is_tried_as_soon_as_another_environment_hears_the_engin
     async def test(rig: Rig) -> None:
         await rig.guard(db())
         first, rig.run = rig.circuit, replace(rig.run, project="other", folder="/other", id="run2")
-        rig.book.show(rig.run)
+        rig.show(rig.run)
         rig.circuit = Circuit("docker:other", rig.clock.monotonic, judge)
         await rig.guard(Part("cache", "cache", "any:1"))
         rig.engine.away = "refused"
@@ -84,7 +84,7 @@ def test_one_whose_breaker_only_a_person_closes_is_brought_back_when_he_has():
     async def test(rig: Rig) -> None:
         await rig.guard(db())
         rig.run = replace(rig.run, project="other", folder="/other", id="run2")
-        rig.book.show(rig.run)
+        rig.show(rig.run)
         rig.circuit = Circuit("docker:other", rig.clock.monotonic, judge)
         rig.circuit.configure(replace(rig.circuit.limits, reset_after=0.0))
         await rig.guard(Part("cache", "cache", "any:1"))

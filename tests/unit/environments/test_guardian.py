@@ -321,7 +321,7 @@ def test_what_changes_while_a_restart_is_waited_for_is_seen(how: str):
         elif how.startswith("removed"):
             await rig.engine.remove(one.id)
         else:
-            rig.book.show(rig.run.__class__("shop", "/shop", "run1", RunState.CLEANING, 0.0))
+            rig.show(rig.run.__class__("shop", "/shop", "run1", RunState.CLEANING, 0.0))
             await rig.guardian.sync()
         await asyncio.sleep(100.0)
         assert one.starts == (2 if how.startswith("started") else 1)
@@ -469,7 +469,7 @@ def test_an_environment_of_another_engine_is_guarded_there_also_by_the_next_argu
         rig.engines["unix:///run/other.sock"] = other
         rig.engine = other
         rig.run = replace(rig.run, id="run2", project="mall")
-        rig.book.show(rig.run)
+        rig.show(rig.run)
         await rig.guard(db(), restart_delay=0.0, shell=Shell("/", {"DOCKER_HOST": "unix:///run/other.sock"}))
         assert len(other.listeners) == 1
         await rig.kill()
