@@ -81,6 +81,9 @@ def test_what_is_said_after_it_makes_the_file_count_also_where_another_argus_run
     assert argus.cli("init").stdout.rstrip().endswith(f"{follows} (the Argus that runs uses no file)")
     assert f"{file} is well, but the Argus that runs uses no file" in argus.cli("doctor").stdout
     assert f"{file} is not read: the Argus that runs uses no file. To use it: {follows}" in argus.cli("reload").stderr
+    beside = argus.cli("up", "--detach")
+    assert beside.code != 0
+    assert f"{file} is not read: the Argus that runs uses no file. To use it: {follows}" in beside.stderr
     refused = argus.cli("--config", str(file), "reload", "--json")
     assert (refused.code, refused.error["code"], refused.error["details"]["hint"]) == (2, "INVALID_REQUEST", follows)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +40,9 @@ def up(detach: bool, host: str | None, port: int | None, config: str | None, as_
 
     named = config or _named_config()
     if detach:
-        _announce(launch.start_detached(named, host=host, port=port), as_json)
+        with _naming_what_is_read(named):
+            started = launch.start_detached(named, host=host, port=port)
+        _announce(started, as_json)
         return
     from argus import assembly
     from argus.startup import Options
@@ -58,11 +62,25 @@ def up(detach: bool, host: str | None, port: int | None, config: str | None, as_
         port=port,
     )
     code = assembly.run(options, announce)
-    if failed:
-        raise client.Refused(failed)
+    with _naming_what_is_read(named):
+        if failed:
+            raise client.Refused(failed)
     sys.stdout.flush()
     # As in the detached daemon: a hanging look-up in a thread must not keep the process.
     os._exit(code)
+
+
+@contextlib.contextmanager
+def _naming_what_is_read(named: str | None) -> Iterator[None]:
+    """Who starts an Argus beside one that runs may mean another file than that one has read."""
+    try:
+        yield
+    except client.Refused as refused:
+        if refused.error.get("code") == Code.ALREADY_RUNNING:
+            from argus.cli import reloading
+
+            reloading.mention_another(named)
+        raise
 
 
 def _announce(said: dict[str, Any], as_json: bool) -> None:

@@ -28,10 +28,10 @@ def refuse_another(named: str | None) -> None:
         )  # fmt: skip
 
 
-def mention_another() -> None:
+def mention_another(named: str | None = None) -> None:
     """A file that lies here may be what is meant."""
     try:
-        path = config_file.find(None, os.environ, Path.cwd())
+        path = config_file.find(named, os.environ, Path.cwd())
     except ArgusError:
         return
     running = taking_up.running()
