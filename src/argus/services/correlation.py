@@ -91,7 +91,9 @@ class Correlator:
         elif self.event.quiet_since is None:
             self.event = replace(self.event, quiet_since=now)
         elif now - self.event.quiet_since >= self.event.window:
-            await self._end(self.event, members)
+            # Also who does not count any more, because it is paused: it does not answer again.
+            still = [name for name in self.event.services if name in healths and self.explains(name, healths[name])]
+            await self._end(self.event, still)
 
     async def declare(self, failing: Mapping[str, float], now: float) -> None:
         """The others have been looked at: it is an event, or it was none."""

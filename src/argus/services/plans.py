@@ -223,7 +223,11 @@ class Planner:
     def _flapping(self, service: Service, judged: Health) -> tuple[Health, tuple[Write, ...]]:
         """Announced when it begins and when it is over, whatever else the reading means."""
         limits, now = self.limits(service), self._tools.clock.monotonic()
-        is_flapping, before = policy.is_flapping(judged, limits, now), judged.flapping
+        explained = 0
+        if len(judged.flips) > limits.flips:
+            since = now - limits.flips_within
+            explained = policy.explained_flips(service.name, self._correlator.depends_on, self._healths, since)
+        is_flapping, before = policy.is_flapping(judged, limits, now, explained), judged.flapping
         if is_flapping and before is None and self.quiet_until(service) is not None:
             return judged, ()  # what is worked on comes and goes
         if is_flapping and before is None:

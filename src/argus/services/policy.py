@@ -61,17 +61,33 @@ def _flipped(health: Health, observation: Observation, limits: Limits) -> Health
     recent = [at for at in health.flips if observation.at - at <= limits.flips_within]
     if health.answers is not None and health.answers is not status.alive:
         recent.append(observation.at)
-    # One more than the limit says it already; a service that flips with every check fills no memory.
-    return health._replace(answers=status.alive, flips=tuple(recent[-limits.flips - 1 :]))
+    # As many as could be explained, and one more than the limit: a service that flips with every check fills no memory.
+    return health._replace(answers=status.alive, flips=tuple(recent[-3 * limits.flips - 1 :]))
 
 
-def is_flapping(health: Health, limits: Limits, now: float) -> bool:
-    """It begins with one flip too many. It ends when a whole window has passed and few flips are left in it, so that
-    it does not come and go itself."""
+def is_flapping(health: Health, limits: Limits, now: float, explained: int = 0) -> bool:
+    """It begins with one flip too many that nothing explains. It ends when a whole window has passed and few flips are
+    left in it, so that it does not come and go itself."""
     if health.flapping is None:
-        return len(health.flips) > limits.flips
+        return len(health.flips) - explained > limits.flips
     lately = sum(1 for at in health.flips if now - at <= limits.flips_within)
     return now - health.flapping.since < limits.flips_within or lately > limits.flips // 2
+
+
+def explained_flips(
+    name: str, depends_on: Mapping[str, Iterable[str]], healths: Mapping[str, Health], since: float
+) -> int:
+    """How many flips may come from what it depends on: each time that it fell, this one fell and came back with it. Its
+    own coming back may be no flip, where it was restarted."""
+    most, waiting, seen = 0, list(depends_on.get(name, ())), {name}
+    while waiting:
+        other = waiting.pop()
+        if other in seen or other not in healths:
+            continue
+        seen.add(other)
+        most = max(most, sum(1 for at in healths[other].flips if at >= since))
+        waiting.extend(depends_on.get(other, ()))
+    return 2 * most
 
 
 def _moved(health: Health, status: Status, wall: float) -> Health:

@@ -17,6 +17,7 @@ from argus.services.policy import (
     Restart,
     decide,
     decided,
+    explained_flips,
     failed_dependency,
     failing,
     failing_together,
@@ -146,12 +147,32 @@ def flipping(*readings: tuple[float, Status], health: Health | None = None) -> t
             [(t, (UP, DOWN, UNKNOWN, DEGRADED)[t % 4]) for t in range(9)], 4, False, id="unknown-is-no-result"
         ),
         pytest.param([(t, (UP, DEGRADED)[t % 2]) for t in range(9)], 0, False, id="degraded-is-alive"),
-        pytest.param([(t, (DOWN, DOWN, UP)[t % 3]) for t in range(60)], 5, True, id="fail-fail-ok-twenty-times"),
+        pytest.param([(t, (DOWN, DOWN, UP)[t % 3]) for t in range(60)], 13, True, id="in-bounds-however-often"),
     ],
 )
 def test_flapping_begins(readings: list[tuple[float, Status]], flips: int, flaps: bool):
     health, found = flipping(*readings)
     assert (len(health.flips), found) == (flips, flaps)
+
+
+@pytest.mark.parametrize(
+    ("root", "own", "flaps"),
+    [
+        pytest.param((10.0, 20.0, 30.0), 5, False, id="it-fell-each-time-with-its-root"),
+        pytest.param((10.0, 20.0, 30.0), 6, False, id="whose-coming-back-is-no-flip-where-it-was-restarted"),
+        pytest.param((10.0,), 7, True, id="more-often-than-that"),
+        pytest.param((), 5, True, id="beside-a-root-that-stands"),
+        pytest.param((-700.0, -650.0, -600.0), 5, True, id="beside-one-that-fell-long-ago"),
+    ],
+)
+@pytest.mark.parametrize("depends_on", [{"web": ["db"]}, {"web": ["api"], "api": ["db", "web"]}])
+def test_what_falls_with_something_else_does_not_flap(
+    root: tuple[float, ...], own: int, flaps: bool, depends_on: dict[str, list[str]]
+):
+    healths = {"db": Health(flips=root), "web": Health(flips=tuple(float(at) for at in range(own)))}
+    healths["api"] = Health()
+    explained = explained_flips("web", depends_on, healths, 0.0)
+    assert is_flapping(healths["web"], Limits(flips=4, flips_within=600.0), 60.0, explained) is flaps
 
 
 @pytest.mark.parametrize(

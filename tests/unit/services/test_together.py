@@ -174,6 +174,46 @@ async def test_what_a_member_explains_neither_counts_nor_keeps_the_event_open(ri
 
 
 @simulated
+async def test_a_member_that_is_paused_when_the_event_ends_is_said_to_fail_still(rig: Rig):
+    rig.registry("a", "b", "c")
+    rig.level = Level.OBSERVE
+    await rig.start()
+    await rig.passes(90)
+    rig.dies("a", "b", "c")
+    await rig.passes(5 * MINUTE)
+    await rig.watch.pause("a", HOUR, "someone")
+    rig.heals("b", "c")
+    await rig.passes(5 * MINUTE)
+    assert (await event(rig)).data["stillFailing"] == ["a"]
+
+
+async def _goes_up_and_down(rig: Rig, level: Level) -> set[str]:
+    """What was called flapping where a chain fell and came back eight times."""
+    names = ("web", "api", "root")
+    rig.registry(*names, depends={"web": ["api"], "api": ["root"]}, restartBudget={"maxPerHour": 50}, **AT_ONCE)
+    rig.level = level
+    await rig.start()
+    await rig.passes(90)
+    for _ in range(8):
+        rig.dies(*names)
+        await rig.passes(90)
+        rig.heals(*names)
+        await rig.passes(90)
+    return {one.subject for one in await rig.store.incidents() if one.kind == "service_flapping"}
+
+
+@simulated
+async def test_of_a_chain_that_goes_up_and_down_only_the_root_is_told_of(rig: Rig):
+    rig.curable = False
+    assert await _goes_up_and_down(rig, Level.OBSERVE) == {"root"}
+
+
+@simulated
+async def test_of_a_chain_whose_root_is_restarted_each_time_nobody_is_called_flapping(rig: Rig):
+    assert await _goes_up_and_down(rig, Level.MODERATE) == set()
+
+
+@simulated
 async def test_members_name_the_event_as_soon_as_it_is_declared(rig: Rig):
     rig.registry("a", "b", "c", **AT_ONCE)
     rig.level = Level.OBSERVE
