@@ -41,3 +41,11 @@ def test_a_listener_that_goes_away_is_told(argus: Argus) -> None:
     assert seen["state"] == "down"
     assert argus.cli("status").code == 1
     assert argus.journal("restart_started") == []
+
+
+def test_what_listens_later_is_found_by_a_reload_which_says_so(argus: Argus) -> None:
+    argus.up("--port", "0")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        said = argus.cli("reload").stdout
+        assert f"-{listener.getsockname()[1]}" in said
+        assert "nothing" not in said

@@ -96,7 +96,8 @@ def _announce(said: dict[str, Any], as_json: bool) -> None:
         click.echo(f"Notice:    {clean(notice)}")
     services = said["services"]
     if said["discovered"]:
-        click.echo("No argus.yaml was found: Argus looked around, watches what listens here, and touches nothing.")
+        click.echo("No argus.yaml was found: Argus watches what listens here now, and touches nothing.")
+        click.echo("What listens later: argus reload looks around again.")
     many = f"{len(services)} service{'' if len(services) == 1 else 's'}"
     begin = "; argus init writes an argus.yaml to begin with" if said["discovered"] else ""
     click.echo(f"Watching {many}, autonomy {said['autonomy']}{':' if services else begin}")

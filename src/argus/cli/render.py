@@ -234,7 +234,10 @@ def _reload(answer: dict[str, Any]) -> Shown:
     if services["unchanged"]:
         lines.append(f"  {services['unchanged']} services go on as they were")
     sections = [name for name in answer["changed"] if name not in answer["restartNeeded"]]
-    lines.append(f"taken up: {', '.join(sections)}" if sections else "nothing to take up")
+    if sections:
+        lines.append(f"taken up: {', '.join(sections)}")
+    elif not (services["added"] or services["removed"] or services["changed"]):
+        lines.append("nothing has changed")
     if answer["restartNeeded"]:
         names = ", ".join(answer["restartNeeded"])
         lines.append(f"restart needed for: {names} (argus down, then argus up --detach)")
