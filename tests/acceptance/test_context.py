@@ -22,17 +22,21 @@ async def test_the_block_says_what_is_up_and_down_and_what_is_left_of_the_budget
     argus: Argus, web: WebServer
 ) -> None:
     db = WebServer(argus, "db").start()
-    argus.configure([web.service(), db.service()], autonomy="observe")
+    shop = WebServer(argus, "shop").start()
+    argus.configure([web.service(), db.service(), shop.service(dependsOn=["db"])], autonomy="observe")
     argus.up()
-    argus.wait_until("web", "up")
-    argus.wait_until("db", "up")
+    for one in (web, db, shop):
+        argus.wait_until(one.name, "up")
+    shop.kill()
     db.kill()
     argus.wait_until("db", "down")
+    argus.wait_until("shop", "down")
 
     lines = _plain(argus.cli("context").stdout)
     assert lines[0] == "Service Health:"
-    assert lines[1] == f"- db: DOWN 3x (connection refused) [{db.port}]"
-    assert lines[2] == f"- web: UP (1ms) [{web.port}]"
+    assert lines[1] == f"- db: DOWN 3x (connection refused) [{db.port}] -- needs a person"
+    assert lines[2] == f"- shop: DOWN 3x (connection refused) [{shop.port}] -- because of db"
+    assert lines[3] == f"- web: UP (1ms) [{web.port}]"
     assert "Restart budget: 2/2 remaining this hour" in lines
     # Compact: an AI pays for every word of it.
     assert len("\n".join(lines)) < 600

@@ -64,6 +64,7 @@ def house(*found: tuple[Run, Guards]) -> House:
             services={},
             budget=lambda: (2, 2),
             infrastructure_event=None,
+            event_needs_a_person=False,
             history=SimpleNamespace(uptimes=uptimes),
         ),
         "crew": SimpleNamespace(agents=[], stops=SimpleNamespace(requests={})),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import Field
@@ -25,6 +25,7 @@ from argus.ops.runs import Guards, names, rank
 from argus.ops.services import ServiceView, view
 from argus.ops.sessions import needs_you
 from argus.services.history import Uptime
+from argus.services.model import Status
 from argus.sessions.signals import words
 from argus.sessions.watched import Watched
 
@@ -60,7 +61,9 @@ async def context(house: House, ask: ContextAsk) -> ContextView:
     servers that can be called from your folder, and whether each is available. Details are in `services`.
     """
     lines = [_HEAD]
-    lines += [f"- {_line(house, view(house, name, Uptime()))}" for name in sorted(house.watch.services)]
+    services = [view(house, name, Uptime()) for name in sorted(house.watch.services)]
+    roots = {one.incident: one.name for one in services if one.incident}
+    lines += [f"- {_line(house, one, roots)}" for one in services]
     if len(lines) == 1:
         lines.append("- nothing is watched")
     lines += _environments(house)
@@ -159,14 +162,25 @@ def _session_line(house: House, one: Watched) -> str:
     return f"{one.session.project}: {one.session.state.value.upper()}" + (f" ({why})" if why else "")
 
 
-def _line(house: House, one: ServiceView) -> str:
+def _line(house: House, one: ServiceView, roots: Mapping[str, str]) -> str:
     detail = _said(house, one.detail)
     port = f" [{one.port}]" if one.port else ""
     # A service that fails and is not confirmed down yet is shown as failing: an agent is about to run into it.
     failing = f" {one.failures}x ({detail})" if one.failures else ""
     failing += " FLAPPING" if one.flapping else ""
     seen = f" ({_glance(one, detail)})" if not one.failures and _glance(one, detail) else ""
-    return f"{one.name}: {one.state.upper()}{failing}{seen}{port}"
+    return f"{one.name}: {one.state.upper()}{failing}{seen}{port}{_outlook(one, roots)}"
+
+
+def _outlook(one: ServiceView, roots: Mapping[str, str]) -> str:
+    """What has to happen before it is back: whoever reads it need not look for that themselves."""
+    if one.state != Status.DOWN.value:
+        return ""
+    if one.repairing:
+        return " -- being restarted"
+    if one.explained_by:
+        return f" -- because of {roots.get(one.explained_by, 'the infrastructure event')}"
+    return " -- needs a person" if wellness.service_needs(one) else ""
 
 
 def _glance(one: ServiceView, detail: str) -> str:

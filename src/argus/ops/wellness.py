@@ -80,14 +80,14 @@ def needs_you(
     runs = house.environments.runs
     return [
         *(["infrastructure event"] if house.watch.event_needs_a_person else []),
-        *(f"service {one.name}" for one in services if _service_needs(one)),
+        *(f"service {one.name}" for one in services if service_needs(one)),
         *(f"agent {one.id}" for one in house.crew.agents if _agent_needs(house, one) or one.id in asking),
         *(f"session {one.project}" for one in sessions if one.needs_you),
         *(f"environment {house.clean(called[run.key])}" for run in runs if needs_a_person(run, guards[run.key])),
     ]
 
 
-def _service_needs(one: ServiceView) -> bool:
+def service_needs(one: ServiceView) -> bool:
     gate = one.gate or ("" if one.restartable else Gate.NO_RESTART.value)
     return one.state == Status.DOWN.value and gate in OPENED_BY_A_PERSON
 
