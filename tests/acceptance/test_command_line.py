@@ -266,6 +266,11 @@ def test_a_code_is_known_however_it_is_written(argus: Argus, word: str) -> None:
     assert argus.cli("explain", word, env=_ALONE).stdout.startswith("GATE_REFUSED: ")
 
 
+def test_an_explanation_that_speaks_of_details_says_how_to_see_them(argus: Argus) -> None:
+    assert "--json" in argus.cli("explain", "GATE_REFUSED", env=_ALONE).stdout
+    assert "--json" not in argus.cli("explain", "SUITE_NOT_FOUND", env=_ALONE).stdout
+
+
 def test_all_codes_are_listed_without_a_daemon(argus: Argus) -> None:
     assert {line.split()[0] for line in argus.cli("explain", "codes", env=_ALONE).stdout.splitlines()} == set(Code)
     said = argus.cli("explain", "codes", "--json", env=_ALONE).json

@@ -69,9 +69,11 @@ def _code(code: Code, as_json: bool) -> None:
     click.echo(f"{code.value}: {entry.means}")
     click.echo(f"  When:    {entry.when}")
     click.echo(f"  Again?   {entry.retry.value}")
-    for action in entry.actions:
-        click.echo(f"  -> {ACTIONS[action]}")
-    click.echo(f"  Agents:  {entry.agent}")
+    said = [*(f"-> {ACTIONS[action]}" for action in entry.actions), f"Agents:  {entry.agent}"]
+    for line in said:
+        click.echo(f"  {line}")
+    if any("details" in line for line in said):
+        click.echo("  The details stand in the error as --json prints it.")
 
 
 def _public(code: Code) -> dict[str, Any]:

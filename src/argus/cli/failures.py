@@ -24,8 +24,7 @@ _AT_A_TERMINAL = {
     "fix_request": "Correct the command; its --help says what it takes.",
     "read_openapi": "",
     "read_gate": "",
-    "ask_person": "A person who runs Argus can do what is said above; an agent asks that person, or waits until the "
-    "gate opens.",
+    "ask_person": "An agent asks its person, or waits until the gate opens; it does not go round it.",
 }
 """Where a program and a person do different things; empty: it is printed already, or nothing for a person."""
 

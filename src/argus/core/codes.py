@@ -431,7 +431,10 @@ REGISTRY: dict[Code, Entry] = {
             "your person already."
         ),
         message="web was not restarted: budget",
-        details={"service": "web", "gate": "budget", "hint": "all 2 restarts of this hour are spent"},
+        details={
+            "service": "web", "gate": "budget",
+            "hint": "all 2 restarts of this hour are spent; at 03:09 UTC there is room again",
+        },
     ),
     Code.AGENT_NOT_FOUND: Entry(
         _S, _R, 404, ("list_agents", "check_name"),
@@ -590,7 +593,10 @@ REGISTRY: dict[Code, Entry] = {
             "opens: by itself, or by what a person does. Do not go round it."
         ),
         message="web was not restarted: autonomy",
-        details={"gate": "autonomy", "hint": "restart requires moderate+"},
+        details={
+            "service": "web", "gate": "autonomy",
+            "hint": "restart requires moderate+; argus autonomy moderate allows it",
+        },
     ),
     Code.NO_DAEMON: Entry(
         _S, _R, 503, ("start_daemon",),

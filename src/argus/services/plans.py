@@ -304,6 +304,14 @@ class Planner:
         most = self.settings.restart_budget.max_per_hour
         return min(most, service.restart_budget.max_per_hour) if service.restart_budget else most
 
+    def room_at(self, service: Service) -> float | None:
+        """When both budgets have room for it again, as wall time; None: never, as long as they are as they are."""
+        own = service.restart_budget
+        rooms = [self._spending.room_in(self.settings.restart_budget.max_per_hour)]
+        rooms += [self._spending.room_in(own.max_per_hour, service.name)] if own else []
+        known = [room for room in rooms if room is not None]
+        return self._tools.clock.wall() + max(known) if len(known) == len(rooms) else None
+
     def intend(
         self,
         service: Service,

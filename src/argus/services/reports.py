@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -38,6 +39,22 @@ def hint(service: Service, decision: Restart | Hold, facts: Facts, most: int) ->
         Gate.IN_USE: f"{facts.in_use}; that is waited for, at most {spoken(round(facts.wait_left))}",
         Gate.RECORD: "the record cannot be written, and nothing is done without it; it goes on when that is mended",
     }[decision.gate]
+
+
+def refusal(service: Service, gate: Gate, facts: Facts, hint: str, room_at: float | None) -> str:
+    """The same for who asked for a restart, with what to do first. `room_at`: when the budget has room again."""
+    match gate:
+        case Gate.DEPENDENCY:
+            root = facts.failed_dependency
+            return f"{root} is failing, and {service.name} depends on it; first: argus services restart {root}"
+        case Gate.AUTONOMY:
+            return f"{hint}; argus autonomy moderate allows it"
+        case Gate.NO_RESTART:
+            return f"{hint}; give it a restart in argus.yaml, then: argus reload"
+        case Gate.BUDGET if room_at is not None:
+            minute = math.ceil(room_at / 60) * 60  # told a minute too early, somebody would be refused once more
+            return f"{hint}; at {rfc3339(minute)[11:16]} UTC there is room again"
+    return hint
 
 
 def _failure(service: Service, health: Health) -> dict[str, Any]:

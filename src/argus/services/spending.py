@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from argus.core.budget import Budget
 from argus.core.clock import Stamp, age, stamp
 from argus.services import repairs
@@ -37,4 +39,15 @@ class Spending:
         # The record before a set-aside store is not known: for one window everything counts as spent.
         if self._unknown_until and age(self._unknown_until, now) <= _WINDOW:
             return 0
-        return Budget(most, _WINDOW).left((begun for name, begun in self._spent if service in (None, name)), now)
+        return Budget(most, _WINDOW).left(self._of(service), now)
+
+    def room_in(self, most: int, service: str | None = None) -> float | None:
+        """Seconds until one of so many is left: 0 now, None never."""
+        now = stamp(self._tools.clock)
+        room = Budget(most, _WINDOW).room_in(self._of(service), now)
+        if room is None or self._unknown_until is None:
+            return room
+        return max(room, _WINDOW - age(self._unknown_until, now))
+
+    def _of(self, service: str | None) -> Iterator[Stamp]:
+        return (begun for name, begun in self._spent if service in (None, name))

@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import math
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -792,6 +793,42 @@ async def test_a_restart_of_a_person_that_does_not_help_is_said_on_record_and_sp
         await rig.watch.restart("api", "cli", is_person=True)
     assert caught.value.code is Code.RESTART_BUDGET_EXHAUSTED
     assert rig.restarted == ["api", "api"]
+
+
+@simulated
+async def test_whoever_is_refused_for_the_budget_hears_when_there_is_room_again(rig: Rig):
+    rig.registry("a", "b", "c")
+    await rig.start()
+    first = rig.clock.wall()
+    for name in "ab":
+        await rig.watch.restart(name, "cli")
+        await rig.passes(10 * MINUTE)
+    with pytest.raises(ArgusError) as caught:
+        await rig.watch.restart("c", "cli")
+    said = re.search(r"at (\d\d):(\d\d) UTC there is room again", caught.value.details["hint"])
+    assert said is not None
+    at = int(said[1]) * HOUR + int(said[2]) * MINUTE
+    assert 0 <= (at - (first + HOUR)) % (24 * HOUR) <= 2 * MINUTE
+    await rig.passes(at - rig.clock.wall() % (24 * HOUR))
+    await rig.watch.restart("c", "cli")
+
+
+@simulated
+async def test_whoever_is_refused_hears_what_comes_first(rig: Rig):
+    rig.registry("db", "api", depends={"api": ["db"]})
+    rig.curable = False
+    await rig.start()
+    rig.dies("db", "api")
+    await rig.passes(5 * MINUTE)
+    with pytest.raises(ArgusError) as caught:
+        await rig.watch.restart("api", "cli", is_person=True)
+    assert caught.value.details["hint"].endswith("first: argus services restart db")
+    rig.heals("db", "api")
+    await rig.passes(5 * MINUTE)
+    rig.level = Level.OBSERVE
+    with pytest.raises(ArgusError) as caught:
+        await rig.watch.restart("api", "cli", is_person=True)
+    assert caught.value.details["hint"].endswith("argus autonomy moderate allows it")
 
 
 @simulated
