@@ -257,6 +257,8 @@ def test_what_cannot_be_started_is_said_and_what_is_gone_is_escalated(crew: Crew
     argus.up()
     unknown = argus.rest("POST", "/api/agents/spawn", {"config_name": "Nobody", "task": "t"})
     assert (unknown.status, unknown.error["code"]) == (404, "CONFIG_NOT_FOUND")
+    assert "SNTGreen" in unknown.error["details"]["known"]
+    assert unknown.error["suggestedActions"] == ["check_name", "add_agent"]
     nowhere = argus.rest("POST", "/api/agents/spawn", {"config_name": "SNTGreen", "project_path": "/no", "task": "t"})
     assert (nowhere.status, nowhere.error["code"]) == (400, "INVALID_REQUEST")
     agent = crew.spawn()

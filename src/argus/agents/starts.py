@@ -22,7 +22,7 @@ from argus.agents.policy import Gate
 from argus.agents.tools import Tools
 from argus.core.clock import stamp
 from argus.core.depending import Broke, Broken
-from argus.core.errors import ArgusError, Code
+from argus.core.errors import ABOUT_CONFIGS, ArgusError, Code
 from argus.core.events import Draft
 from argus.core.vital import Vital
 from argus.host.identity import Identity
@@ -32,6 +32,7 @@ from argus.store.records import Act, Append, Claim, CloseAct, OpenAct, Write
 
 SPAWN = "spawn_agent"
 RESPAWN = "respawn_agent"
+_NAMED = 10
 
 
 class Starts:
@@ -45,12 +46,7 @@ class Starts:
     async def spawn(self, config: str, project: str, task: str, by: str, terminal: Process | None = None) -> Agent:
         configs = self._ledger.settings.configs
         if config not in configs:
-            raise ArgusError(
-                Code.CONFIG_NOT_FOUND,
-                f"the configuration has no agents.configs.{config[:100]}",
-                config=config[:100],
-                known=sorted(configs)[:50],
-            )
+            raise _not_configured(config, sorted(configs))
         project = project or configs[config].project
         if not self._tools.is_folder(project):
             raise ArgusError(Code.INVALID_REQUEST, f"project_path: {project or 'none'} is not a folder here")
@@ -310,6 +306,19 @@ class Starts:
 
     def _where(self, running: Running) -> Process:
         return self._ledger.here(running.agent, running.shim)
+
+
+def _not_configured(config: str, known: list[str]) -> ArgusError:
+    more = f" and {len(known) - _NAMED} more" if len(known) > _NAMED else ""
+    has = f"it has: {', '.join(known[:_NAMED])}{more}" if known else "it has no agents yet"
+    error = ArgusError(
+        Code.CONFIG_NOT_FOUND,
+        f"the configuration has no agents.configs.{config[:100]}; {has}",
+        config=config[:100],
+        known=known[:50],
+    )
+    error.actions = ABOUT_CONFIGS
+    return error
 
 
 def _stories(roots: Iterable[Broken]) -> tuple[str, ...]:

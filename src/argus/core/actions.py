@@ -34,6 +34,9 @@ IN_ANSWERS: dict[str, tuple[str, ...]] = {
 }
 """What is suggested where an MCP server is well and gave no answer, by the reason."""
 
+ABOUT_CONFIGS = ("check_name", "add_agent")
+"""What is suggested where an agent's config was not found, and the file that would name it was."""
+
 ABOUT_SESSIONS = ("list_sessions", "check_name")
 ABOUT_SPAWNS = ("list_spawns",)
 """What is suggested where one of these was not found, and not a path of the API."""
@@ -60,6 +63,7 @@ WITH_A_WRONG_TOKEN = ("check_token",)
 """Of a command of ours, which has shown the token it has."""
 
 ACTIONS: dict[str, str] = {
+    "add_agent": "Add it under agents.configs in argus.yaml, then: argus reload.",
     "allow_other_ports": "Let taken ports be replaced: resilience.network.portConflictStrategy: auto.",
     "ask_for_less": "Ask for less at once, or say more plainly what is wanted.",
     "ask_person": "A person who runs Argus can do what the hint says; an agent asks that person, or waits until the "
