@@ -15,7 +15,7 @@ from argus.ops import story
 from argus.ops.incidents import explained
 from argus.ops.story import Part
 from argus.ops.story_evidence import LINE, LINES, evidence
-from argus.ops.story_words import recovered
+from argus.ops.story_words import recovered, restart_finished
 from argus.store.records import Incident
 
 _SOURCE = Path(story.__file__).parent.parent
@@ -163,6 +163,30 @@ def test_an_outage_says_what_was_seen_and_then_what_was_decided_with_its_gate_an
 )
 def test_a_restart_that_had_not_helped_is_not_what_brought_it_back(data: dict[str, Any], said: str):
     assert recovered({**data, "downSeconds": 37.0}) == said
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        pytest.param(
+            {"exitCode": 3, "output": "one\ncannot bind\n"},
+            'the restart command failed with exit status 3 ("cannot bind"); the service is still down (refused)',
+            id="its-command-failed",
+        ),
+        pytest.param(
+            {"exitCode": 3, "output": ""},
+            "the restart command failed with exit status 3; the service is still down (refused)",
+            id="its-command-failed-and-said-nothing",
+        ),
+        pytest.param(
+            {"exitCode": None, "output": "", "problem": "there is no program x"},
+            "the restart could not be carried out: there is no program x",
+            id="there-is-no-such-command",
+        ),
+    ],
+)
+def test_a_restart_that_failed_says_what_failed_and_how_the_service_is(data: dict[str, Any], said: str):
+    assert restart_finished({"outcome": "failed", "state": "down", "detail": "refused", **data}) == said
 
 
 def test_a_first_start_is_no_decision_to_start_again():

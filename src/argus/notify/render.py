@@ -68,7 +68,7 @@ def _decision_changed(data: Mapping[str, Any], timestamp: int) -> Message | None
 
 
 def _escalated(data: Mapping[str, Any], timestamp: int) -> Message:
-    why = {"failed": "the restart could not be carried out", "unverified": "it could not be looked at again"}
+    why = {"failed": "the restart failed", "unverified": "it could not be looked at again"}
     reason = why.get(str(data.get("why")), "restarted, and still down")
     lines = [
         *_failing(data, timestamp),

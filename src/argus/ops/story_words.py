@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from argus.core.cutting import beginning
 from argus.core.units import spoken, stretch
 
 Data = Mapping[str, Any]
 NOTHING = "nothing is restarted until that has ended"
 _NAMED = 10
+_LAST_LINE = 160
+"""Characters of what a restart's command printed last; more of it is evidence."""
 
 
 def saying(text: str) -> Callable[[Data], str]:
@@ -53,7 +56,7 @@ def verdict(data: Data) -> str:
 
 
 def escalated(data: Data) -> str:
-    why = {"failed": "its restart could not be carried out", "unverified": "nobody could look at it again"}
+    why = {"failed": "its restart failed", "unverified": "nobody could look at it again"}
     return f"a person has to look: {why.get(str(data.get('why')), 'it was restarted and is still down')}"
 
 
@@ -75,6 +78,8 @@ def withdrawn(data: Data) -> str:
 
 
 def restart_finished(data: Data) -> str:
+    if data.get("outcome") == "failed" and data.get("exitCode") and not data.get("problem"):
+        return _ended_badly(data)
     said = {
         "recovered": "the restart helped",
         "still_down": "restarted, and still down",
@@ -83,6 +88,15 @@ def restart_finished(data: Data) -> str:
         "unverified": "restarted; nobody could look whether that helped",
     }.get(str(data.get("outcome")), str(data.get("outcome")))
     return f"{said}: {data.get('problem') or detail(data)}".removesuffix(": ")
+
+
+def _ended_badly(data: Data) -> str:
+    """The command ran: what was seen afterwards is not why it failed."""
+    printed = [line for line in str(data.get("output") or "").splitlines() if line.strip()]
+    last = f' ("{beginning(" ".join(printed[-1].split()), _LAST_LINE)}")' if printed else ""
+    seen = f" ({data['detail']})" if data.get("detail") else ""
+    still = f"still {data['state']}{seen}" if data.get("state") == "down" else f"{data.get('state')}{seen}"
+    return f"the restart command failed with exit status {data['exitCode']}{last}; the service is {still}"
 
 
 def recovered(data: Data) -> str:

@@ -147,7 +147,7 @@ def test_a_changed_decision(news: bool, told: bool):
     ("why", "reason"),
     [
         pytest.param("still_down", "restarted, and still down", id="the-restart-did-not-help"),
-        pytest.param("failed", "the restart could not be carried out", id="the-restart-failed"),
+        pytest.param("failed", "the restart failed", id="the-restart-failed"),
         pytest.param("unverified", "it could not be looked at again", id="nobody-could-look"),
     ],
 )
