@@ -96,6 +96,8 @@ class Outage:
     """The incident of what it depends on, or of the event, if there was one, the last one; also when that is over."""
     waits_since: float | None = None
     """Since when, by the wall clock, its restart waits for who works with it."""
+    failing_since: float | None = None
+    """When the first of the checks that confirmed it failed, by the wall clock; None in records of earlier versions."""
 
     def data(self) -> dict[str, Any]:
         gate = self.gate.value if self.gate else None
@@ -108,6 +110,7 @@ class Outage:
             **({"helped": True} if self.helped else {}),
             **({"explainedBy": self.explained_by} if self.explained_by else {}),
             **({"waitsSince": self.waits_since} if self.waits_since is not None else {}),
+            **({"failingSince": self.failing_since} if self.failing_since is not None else {}),
         }
 
 

@@ -194,8 +194,10 @@ class Planner:
         return reports.holding(decision.gate, facts.autonomy, hint)
 
     def _new_outage(self, judged: Health) -> Outage:
-        cause = judged.last.seen.detail if judged.last else ""
-        return Outage(self._tools.new_id(), self._tools.clock.wall(), cause=cause)
+        clock, cause = self._tools.clock, judged.last.seen.detail if judged.last else ""
+        wall, failing = clock.wall(), judged.failing_since
+        since = wall if failing is None else wall - (clock.monotonic() - failing)
+        return Outage(self._tools.new_id(), wall, cause=cause, failing_since=since)
 
     def _recovery(self, service: Service, judged: Health, outage: Outage) -> Plan:
         wall = self._tools.clock.wall()

@@ -144,10 +144,12 @@ def escalated(service: Service, health: Health, outage: Outage, autonomy: Level,
 
 
 def recovered(service: Service, outage: Outage, wall: float, *, restarted: bool) -> Draft:
+    # From its first failing check: nobody could use it while it was not confirmed yet.
+    began = outage.opened if outage.failing_since is None else outage.failing_since
     data = {
         "service": service.name,
         "incident": outage.incident,
-        "downSeconds": round(max(0.0, wall - outage.opened), 3),
+        "downSeconds": round(max(0.0, wall - began), 3),
         "restarted": restarted,
         "restartHelped": outage.helped,
         "told": outage.told,

@@ -71,6 +71,7 @@ def _outage(incident: Incident) -> Outage:
         cause=incident.cause,
         explained_by=str(data.get("explainedBy", "")),
         waits_since=data.get("waitsSince"),
+        failing_since=data.get("failingSince"),
     )
 
 

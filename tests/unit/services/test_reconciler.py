@@ -795,6 +795,26 @@ async def test_a_restart_of_a_person_that_does_not_help_is_said_on_record_and_sp
     assert rig.restarted == ["api", "api"]
 
 
+@pytest.mark.parametrize("is_killed", [False, True], ids=["watched-all-along", "over-a-restart-of-argus"])
+@simulated
+async def test_how_long_it_was_down_counts_from_its_first_failing_check(rig: Rig, is_killed: bool):
+    rig.level = Level.OBSERVE
+    rig.registry("api")
+    await rig.start()
+    await rig.passes(MINUTE)
+    rig.dies("api")
+    await rig.passes(4 * MINUTE)
+    if is_killed:
+        await rig.kill()
+        await rig.start()
+    rig.heals("api")
+    await rig.passes(2 * MINUTE)
+    down = await rig.last("service_down")
+    first = min(one["at"] for one in down["readings"] if one["state"] == "down") / 1000
+    (recovered,) = await rig.store.last_events(1, type="service_recovered")
+    assert recovered.data["downSeconds"] == pytest.approx(recovered.timestamp / 1000 - first, abs=5)
+
+
 @simulated
 async def test_whoever_is_refused_for_the_budget_hears_when_there_is_room_again(rig: Rig):
     rig.registry("a", "b", "c")
