@@ -64,12 +64,12 @@ def test_the_view_follows_what_happens_and_ends_with_q(running: Argus, web: WebS
         screen.shows("web")
         eventually(lambda: any(bar in screen.text for bar in "▁▂▃▄▅▆▇█"), "latencies are drawn")
         web.kill()
-        screen.shows("1 of 1 services down")
+        screen.shows("1 of 1 services is down")
         screen.shows("✕")
         running.kill()
         screen.shows("Argus does not answer")
         running.up()
-        screen.shows("1 of 1 services down", times=2)
+        screen.shows("1 of 1 services is down", times=2)
         screen.type("q")
         assert screen.process.wait(30) == 0
         assert "\x1b[?1049l" in screen.text, "the screen of before is back"
@@ -202,7 +202,7 @@ def test_without_a_terminal_every_change_is_lines(running: Argus, web: WebServer
     with running.background("status", "--watch") as process, lines_of(process) as lines:
         eventually(lambda: any("all is well" in line for line in lines), "the first state")
         web.kill()
-        eventually(lambda: any("down: web" in line for line in lines), "the change")
+        eventually(lambda: any("down (web)" in line for line in lines), "the change")
     assert not any("\x1b" in line for line in lines)
 
 

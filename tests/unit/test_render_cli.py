@@ -21,6 +21,8 @@ def service(name: str = "api", **more: Any) -> dict[str, Any]:
         "failures": 0,
         "flapping": False,
         "gate": None,
+        "restartable": True,
+        "restarts": 0,
         "waitsFor": None,
         "incident": None,
         "explainedBy": None,
@@ -68,7 +70,7 @@ def plain(text: str) -> str:
         ),
         pytest.param(
             state(service("a", state="down"), service("b"), service("c", state="down")),
-            "down: a, c; autonomy observe, restarts left this hour 1/2",
+            "2 of 3 services are down (a, c); autonomy observe, restarts left this hour 1/2",
             1,
             id="what-is-down-is-named",
         ),
@@ -78,13 +80,15 @@ def plain(text: str) -> str:
                 service("b", state="down", incident="i1"),
                 service("c", state="down", incident="i3", explainedBy="of an event"),
             ),
-            "down: b, c; down because of that: a; autonomy observe, restarts left this hour 1/2",
+            "2 of 3 services are down (b, c), and 1 more because of them (a); autonomy observe, "
+            "restarts left this hour 1/2",
             1,
             id="what-fell-with-another-is-told-apart",
         ),
         pytest.param(
             state(service("a", state="down"), well=False, needsYou=["agent x", "environment shop"]),
-            "down: a; needs you: agent x, environment shop; autonomy observe, restarts left this hour 1/2",
+            "1 of 1 services is down (a); needs you: agent x, environment shop; autonomy observe, "
+            "restarts left this hour 1/2",
             1,
             id="beside-what-is-down-who-waits-for-somebody-is-named",
         ),
@@ -102,7 +106,8 @@ def plain(text: str) -> str:
                 notWell=["environment shop", "environment lost", "service a", "service b"],
                 needsYou=["environment lost"],
             ),
-            "down: a; not well: environment shop, service b; needs you: environment lost; autonomy observe, "
+            "1 of 2 services is down (a); not well: environment shop, service b; needs you: environment lost; "
+            "autonomy observe, "
             "restarts left this hour 1/2",
             1,
             id="what-is-not-well-is-named-once",
@@ -163,13 +168,33 @@ def test_status_says(change: dict[str, Any], line: str):
             "api up 12.5 ms 99.99 % HTTP 200",
             id="one-failure-is-never-rounded-away",
         ),
-        pytest.param(service(uptime={"24h": 0.0, "7d": 1.0, "30d": 1.0}), "api up 12.5 ms 0 % HTTP 200", id="never-up"),
+        pytest.param(
+            service(uptime={"24h": 0.902, "7d": 1.0, "30d": 1.0}), "api up 12.5 ms 90.20 % HTTP 200", id="as-the-page"
+        ),
+        pytest.param(
+            service(uptime={"24h": 0.0, "7d": 1.0, "30d": 1.0}), "api up 12.5 ms 0.00 % HTTP 200", id="never-up"
+        ),
     ],
 )
 def test_a_row_of_the_table_of_services(one: dict[str, Any], row: str):
     lines = plain(show("services list", {"services": [one]}).text).split("\n")
-    assert lines[0].split() == ["SERVICE", "STATE", "LATENCY", "UPTIME", "FAILURES", "SEEN"]
+    assert lines[0].split() == ["SERVICE", "STATE", "LATENCY", "UPTIME", "24H", "FAILURES", "SEEN"]
     assert lines[1].split() == row.split()
+
+
+@pytest.mark.parametrize(
+    ("autonomy", "more", "note"),
+    [
+        pytest.param("cautious", {}, "proposed: restart; argus services restart api approves it", id="proposed"),
+        pytest.param("observe", {}, "held back: autonomy", id="nothing-is-proposed-there"),
+        pytest.param("cautious", {"restarts": 1}, "held back: autonomy", id="only-the-first"),
+        pytest.param("cautious", {"restartable": False}, "held back: autonomy", id="nothing-to-propose"),
+        pytest.param("cautious", {"gate": "budget"}, "held back: budget", id="another-gate"),
+    ],
+)
+def test_a_restart_that_only_lacks_a_persons_word_is_shown_as_proposed(autonomy: str, more: dict[str, Any], note: str):
+    down = service(**{"state": "down", "gate": "autonomy", **more})
+    assert show("status", state(down, autonomy=autonomy)).text.split("\n")[3].endswith(f"; {note}")
 
 
 def test_the_columns_of_the_table_stand_under_each_other():

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from argus.cli import panel_parts as parts
 from argus.cli.panel_room import Plan, planned
-from argus.cli.render import clean, event_line, lasting, roots, verdict
+from argus.cli.render import clean, event_line, fall, lasting, verdict
 
 _TRAIL = parts.TRAIL
 _EVENTS = 6
@@ -94,19 +94,11 @@ def _verdict(state: dict[str, Any], problem: str) -> tuple[str, str]:
         return problem, "bold red"
     if state["infrastructureEvent"]:
         return f"INFRASTRUCTURE EVENT: nothing is restarted until it has ended{_needing(state)}", "bold red"
-    fallen = [one["name"] for one in state["services"] if one["state"] == "down"]
-    if fallen:
-        return f"{_down(fallen, state)}{_needing(state)}", "bold red"
+    if any(one["state"] == "down" for one in state["services"]):
+        return f"{fall(state['services'])}{_needing(state)}", "bold red"
     if state["argus"]["store"] != "ok":
         return clean(state["argus"]["store"]), "bold yellow"
     return verdict(state), "bold green" if state["well"] else "bold yellow"
-
-
-def _down(fallen: list[str], state: dict[str, Any]) -> str:
-    more = len(set(fallen) & roots(state["services"]).keys())
-    down = len(fallen) - more
-    because = f", and {more} more because of {'it' if down == 1 else 'them'}" if more else ""
-    return f"{down} of {len(state['services'])} services down{because}"
 
 
 def _needing(state: dict[str, Any]) -> str:

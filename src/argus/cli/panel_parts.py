@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from argus.cli.render import clean, first_line, held_back, lasting, percent, roots, waits_for
+from argus.cli.render import UPTIME, clean, first_line, held_back, lasting, percent, proposes, roots, waits_for
 from argus.cli.render_environments import containers, is_well, since, worst_first
 
 TRAIL = 24
@@ -96,7 +96,7 @@ def more(rows: int, sick: int, said: str = "") -> Text:
 
 def all_of(state: Mapping[str, Any], trails: Mapping[str, Sequence[float | None]], width: int) -> list[Part]:
     return [
-        _services(state["services"], trails, width),
+        _services(state["services"], trails, width, proposes(state)),
         _agents(state["agents"], width),
         _sessions(state["sessions"], width),
         _environments(state["environments"], state["timestamp"] / 1000, width),
@@ -116,10 +116,12 @@ def _state(name: str) -> Text:
     return Text(clean(name), style=_COLOURS.get(name, ""))
 
 
-def _services(services: Sequence[dict[str, Any]], trails: Mapping[str, Sequence[float | None]], width: int) -> Part:
+def _services(
+    services: Sequence[dict[str, Any]], trails: Mapping[str, Sequence[float | None]], width: int, is_proposing: bool
+) -> Part:
     columns: list[Column] = [
         ("SERVICE", 0, _name(width)), ("STATE", 0, _standing(width)), ("LATENCY", _NARROW, _NUMBER),
-        ("", _WIDE, {"no_wrap": True, "min_width": TRAIL}), ("24 H", _MIDDLE, _NUMBER), ("SEEN", 0, _CUT),
+        ("", _WIDE, {"no_wrap": True, "min_width": TRAIL}), (UPTIME, _MIDDLE, _NUMBER), ("SEEN", 0, _CUT),
     ]  # fmt: skip
     rows = []
     because = roots(services)
@@ -128,7 +130,8 @@ def _services(services: Sequence[dict[str, Any]], trails: Mapping[str, Sequence[
         latency = "" if one["latencyMs"] is None else f"{one['latencyMs']:.1f} ms"
         rows.append((
             Text(clean(one["name"])), _state(one["state"]), Text(latency),
-            _trail(trails.get(one["name"], ())), Text(percent(one["uptime"]["24h"]), style="dim"), _seen(one, because),
+            _trail(trails.get(one["name"], ())), Text(percent(one["uptime"]["24h"]), style="dim"),
+            _seen(one, because, is_proposing),
         ))  # fmt: skip
     return Part("service", columns, rows, sum(_rank(one) < _WORST_FIRST.index("pending") for one in services), width)
 
@@ -139,11 +142,11 @@ def _rank(one: Mapping[str, Any]) -> int:
     return _WORST_FIRST.index(one["state"]) if one["state"] in _WORST_FIRST else 0
 
 
-def _seen(one: dict[str, Any], because: dict[str, str]) -> Text:
+def _seen(one: dict[str, Any], because: dict[str, str], is_proposing: bool) -> Text:
     notes = [clean(one["detail"])]
     notes += ["restarted, verifying"] if one["repairing"] else []
     notes += ["flapping"] if one["flapping"] else []
-    notes += map(clean, held_back(one, because))
+    notes += map(clean, held_back(one, because, is_proposing))
     notes += ["in maintenance"] if one["pausedUntil"] else []
     return Text("; ".join(notes), style="" if one["state"] == "down" else "dim")
 

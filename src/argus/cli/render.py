@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ _COLOURS = {
     **{"setting up": "36", "cleaning": "2", "interrupted": "33"},
     **{"rate_limited": "33", "running": "32", "failed": "31;1", "abandoned": "31", "warning": "33", "critical": "31;1"},
 }
+UPTIME = "UPTIME 24H"
 _HIDING = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
@@ -91,10 +92,10 @@ def table(rows: list[list[str]], *, coloured: int) -> str:
     return _table([head, *shown], rows)
 
 
-def _services(services: list[dict[str, Any]]) -> str:
+def _services(services: list[dict[str, Any]], is_proposing: bool = False) -> str:
     if not services:
         return "nothing is watched"
-    head = ["SERVICE", "STATE", "LATENCY", "UPTIME", "FAILURES", "SEEN"]
+    head = ["SERVICE", "STATE", "LATENCY", UPTIME, "FAILURES", "SEEN"]
     plain, coloured = [head], [head]
     because = roots(services)
     for one in services:
@@ -102,7 +103,7 @@ def _services(services: list[dict[str, Any]]) -> str:
         notes = [one["detail"]]
         notes += ["restarted, verifying"] if one["repairing"] else []
         notes += ["flapping"] if one["flapping"] else []
-        notes += held_back(one, because)
+        notes += held_back(one, because, is_proposing)
         notes += [f"paused until {one['pausedUntil']}"] if one["pausedUntil"] else []
         failures = str(one["failures"] or "")
         row = [clean(one["name"]), one["state"], latency, percent(one["uptime"]["24h"]), failures]
@@ -118,17 +119,24 @@ def roots(services: Sequence[dict[str, Any]]) -> dict[str, str]:
     return {one["name"]: incidents[one["explainedBy"]] for one in services if one["explainedBy"] in incidents}
 
 
-def held_back(one: dict[str, Any], because: dict[str, str]) -> list[str]:
-    """By which gate a restart is, and who keeps it shut."""
+def held_back(one: dict[str, Any], because: dict[str, str], is_proposing: bool) -> list[str]:
+    """By which gate a restart is, and who keeps it shut; or that only a person's word is missing. `is_proposing`: Argus
+    does that now."""
     if not one["gate"] or one["repairing"]:
         return []
+    if is_proposing and one["gate"] == "autonomy" and one["restartable"] and not one["restarts"]:
+        return [f"proposed: restart; argus services restart {one['name']} approves it"]
     who = one["waitsFor"] or (because.get(one["name"]) if one["gate"] == "dependency down" else None)
     return [f"held back: {one['gate']}" + (f" ({who})" if who else "")]
 
 
+def proposes(state: Mapping[str, Any]) -> bool:
+    return bool(state["autonomy"] == "cautious" and state["budget"]["left"])
+
+
 def percent(share: float | None) -> str:
     # Down, not to the nearest: 100 % means that every single check found it alive.
-    return "" if share is None else f"{int(share * 10_000) / 100:g} %"
+    return "" if share is None else "100 %" if share == 1 else f"{int(share * 10_000) / 100:.2f} %"
 
 
 def _status(state: dict[str, Any]) -> Shown:
@@ -142,7 +150,7 @@ def _status(state: dict[str, Any]) -> Shown:
         said = "nothing is restarted until it has ended; look at what they share, or start them by hand"
         lines.append(f"INFRASTRUCTURE EVENT {state['infrastructureEvent']}: {said}")
     lines += [f"BREAKER {_breaker(one)}" for one in state["breakers"] if one["state"] != "closed"]
-    lines += ["", _services(state["services"]), ""]
+    lines += ["", _services(state["services"], proposes(state)), ""]
     lines += [_crew(state["agents"]), ""] if state["agents"] else []
     lines += [_of_sessions(state["sessions"]), ""] if state["sessions"] else []
     lines += [_of_environments(state), ""] if state["environments"] else []
@@ -156,19 +164,31 @@ def _status(state: dict[str, Any]) -> Shown:
 def verdict(state: dict[str, Any]) -> str:
     """In a line: what is wrong, and who waits for somebody."""
     services = state["services"]
-    because = roots(services)
     down = [one["name"] for one in services if one["state"] == "down"]
     unknown = [one["name"] for one in services if one["state"] == "unknown"]
     named = {f"service {name}" for name in (*down, *unknown)} | set(state["needsYou"])
     parts = {
-        "down": [name for name in down if name not in because],
-        "down because of that": [name for name in down if name in because],
         "cannot be checked": unknown,
         "not well": [one for one in state["notWell"] if one not in named],
         "needs you": state["needsYou"],
     }
-    said = "; ".join(f"{what}: {_some(names)}" for what, names in parts.items() if names)
+    fallen = [fall(services, named=True)] if down else []
+    said = "; ".join([*fallen, *(f"{what}: {_some(names)}" for what, names in parts.items() if names)])
     return said or ("all is well" if state["well"] else "not well")
+
+
+def fall(services: Sequence[dict[str, Any]], *, named: bool = False) -> str:
+    """How many are down, and how many of them because of others, in the words of the page."""
+    because = roots(services)
+    down = [one["name"] for one in services if one["state"] == "down"]
+    fell = [name for name in down if name in because]
+    first = [name for name in down if name not in because]
+    if not first:
+        first, fell = down, []  # what it was is up, or cannot be checked
+    who, which = (f" ({_some(first)})", f" ({_some(fell)})") if named else ("", "")
+    is_one = len(first) == 1
+    more = f", and {len(fell)} more because of {'it' if is_one else 'them'}{which}" if fell else ""
+    return f"{len(first)} of {len(services)} services {'is' if is_one else 'are'} down{who}{more}"
 
 
 def _some(names: list[str]) -> str:

@@ -66,7 +66,7 @@ def test_what_is_not_there_takes_no_room():
 def test_the_head_names_who_waits_for_somebody():
     assert seen(well=False, needsYou=["session docs"])[0].startswith("● needs you: session docs ")
     down = seen(services=[service(state="down")], well=False, needsYou=["agent a1"])
-    assert down[0].startswith("● 1 of 1 services down; needs you: agent a1 ")
+    assert down[0].startswith("● 1 of 1 services is down; needs you: agent a1 ")
 
 
 def test_what_fell_with_another_stands_below_it_and_is_counted_apart():
@@ -80,7 +80,7 @@ def test_what_fell_with_another_stands_below_it_and_is_counted_apart():
         well=False,
         needsYou=["service root"],
     )
-    assert lines[0].startswith("● 1 of 3 services down, and 1 more because of it; needs you: service root ")
+    assert lines[0].startswith("● 1 of 3 services is down, and 1 more because of it; needs you: service root ")
     rows = [line for line in lines if line.startswith(("a ", "b ", "root "))]
     assert [row.split()[0] for row in rows] == ["root", "a", "b"]
     assert "held back: dependency down (root)" in rows[1]
