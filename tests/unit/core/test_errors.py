@@ -137,7 +137,15 @@ def test_every_action_has_a_sentence_and_every_sentence_is_used():
         for actions in found.values()
         for action in actions
     }
-    suggested |= {*ABOUT_CONFIGS, *ABOUT_INCIDENTS, *ABOUT_SESSIONS, *ABOUT_SPAWNS, *ABOUT_STORIES, *IN_THE_WAY, *OF_A_NEWER}
+    suggested |= {
+        *ABOUT_CONFIGS,
+        *ABOUT_INCIDENTS,
+        *ABOUT_SESSIONS,
+        *ABOUT_SPAWNS,
+        *ABOUT_STORIES,
+        *IN_THE_WAY,
+        *OF_A_NEWER,
+    }
     suggested |= {*HELD_UP, *IN_DATABASE, *NOT_WHOLE, *WITH_A_WRONG_TOKEN}
     assert suggested - set(ACTIONS) == set()
     assert set(ACTIONS) - suggested == set()
