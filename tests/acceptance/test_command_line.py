@@ -266,6 +266,15 @@ def test_a_code_is_known_however_it_is_written(argus: Argus, word: str) -> None:
     assert argus.cli("explain", word, env=_ALONE).stdout.startswith("GATE_REFUSED: ")
 
 
+def test_where_nothing_has_happened_there_is_nothing_to_explain(argus: Argus) -> None:
+    argus.configure()
+    argus.up()
+    calm = argus.cli("explain")
+    assert (calm.code, calm.stdout) == (0, "Nothing has happened yet.\n")
+    asked = argus.cli("explain", "--json")
+    assert (asked.code, asked.error["code"]) == (2, "NOT_FOUND")
+
+
 def test_an_explanation_that_speaks_of_details_says_how_to_see_them(argus: Argus) -> None:
     assert "--json" in argus.cli("explain", "GATE_REFUSED", env=_ALONE).stdout
     assert "--json" not in argus.cli("explain", "SUITE_NOT_FOUND", env=_ALONE).stdout

@@ -171,7 +171,7 @@ def _explaining(command: click.Command) -> click.Command:
 
     def callback(**given: Any) -> None:
         if given["given_id"] is None:
-            story(**given)
+            _newest(story, given)
             return
         from argus.cli import explained
 
@@ -182,6 +182,17 @@ def _explaining(command: click.Command) -> click.Command:
         "Both need no daemon."
     )
     return click.Command(command.name, params=command.params, callback=callback, help=help)
+
+
+def _newest(story: Callable[..., Any], given: dict[str, Any]) -> None:
+    from argus.cli.client import Refused
+
+    try:
+        story(**given)
+    except Refused as refused:
+        if given["as_json"] or refused.error.get("code") != "NOT_FOUND":
+            raise
+        click.echo("Nothing has happened yet.")
 
 
 def _reloading(command: click.Command) -> click.Command:

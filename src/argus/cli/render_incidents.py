@@ -45,7 +45,7 @@ def _explain(answer: dict[str, Any]) -> Shown:
     if one["data"].get("explainedBy"):
         root = clean(one["data"]["explainedBy"])
         lines.append(f"because of another incident: argus explain {root}")
-    lines += ["", *_story(answer["story"], opened)]
+    lines += ["", *_story(answer["story"], opened, {event["id"]: event for event in answer["events"]})]
     if not answer["story"]:
         lines.append("its events were pruned from the record")
     if answer["explains"]:
@@ -60,14 +60,25 @@ def _ended(one: dict[str, Any], opened: float) -> str:
     return f"over after {_after(datetime.fromisoformat(one['closed']).timestamp() - opened)}{how}"
 
 
-def _story(entries: list[dict[str, Any]], opened: float) -> list[str]:
+def _label(entry: dict[str, Any], events: dict[str, dict[str, Any]]) -> str:
+    """What stands still because of it says when it does no more."""
+    event = events.get(entry["event"], {})
+    match entry["part"], event.get("type"):
+        case "explained", "dependency_back" if not event["data"].get("still_waits_for"):
+            return "goes on"
+        case "explained", "spawn_wait_ended":
+            return "goes on" if event["data"].get("outcome") == "started" else "outcome"
+    return _PARTS.get(entry["part"], clean(entry["part"]))
+
+
+def _story(entries: list[dict[str, Any]], opened: float, events: dict[str, dict[str, Any]]) -> list[str]:
     lines: list[str] = []
     for part, several in groupby(entries, key=lambda one: one["part"]):
         group = list(several)
         shown = group[:_SEVERAL] if part == "explained" else group
         for one in shown:
             when = f"+{_after(one['timestamp'] / 1000 - opened)}"
-            lines.append(f"{when:>12}  {_PARTS.get(part, clean(part)):<9}{clean(one['text'])}")
+            lines.append(f"{when:>12}  {_label(one, events):<9}{clean(one['text'])}")
             lines += [f"{'':25}{clean(line)}" for line in one["evidence"]]
         if len(group) > len(shown):
             lines.append(f"{'':23}and {len(group) - len(shown)} more")

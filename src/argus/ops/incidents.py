@@ -87,7 +87,9 @@ class IncidentsAsk(Ask):
 
 
 class IncidentAsk(Ask):
-    id: str = Field(default=LAST, max_length=64, description="The incident's id; last is the newest")
+    id: str = Field(
+        default=LAST, max_length=64, description="The incident's id; last is the newest, or what explains that"
+    )
 
 
 def incident_view(one: Incident) -> IncidentView:
@@ -114,7 +116,7 @@ async def list_incidents(house: House, ask: IncidentsAsk) -> IncidentList:
 @operation("incidents.explain", "GET /api/incidents/{id}", verb="explain", read_only=True, errors=(Code.NOT_FOUND,))
 async def explain(house: House, ask: IncidentAsk) -> Story:
     """Tells one incident as a story: what was seen, decided, done and told, in order."""
-    found = await _find(house.store, ask.id)
+    found = await find(house.store, ask.id)
     if found is None:
         why = "there was no incident" if ask.id == LAST else f"there is no incident {ask.id!r}"
         missing = ArgusError(Code.NOT_FOUND, why, incident=ask.id)
@@ -133,11 +135,23 @@ async def explain(house: House, ask: IncidentAsk) -> Story:
     )
 
 
-async def _find(store: Store, id: str) -> Incident | None:
+async def find(store: Store, id: str) -> Incident | None:
     if id != LAST:
         return await store.incident(id)
     newest = await store.incidents(limit=1)
-    return newest[0] if newest else None
+    return await _root(store, newest[0]) if newest else None
+
+
+async def _root(store: Store, one: Incident) -> Incident:
+    """What explains it, as long as that goes on or both are over: what outlasts its root is a story of its own."""
+    seen = {one.id}
+    while (above := one.data.get("explainedBy")) and above not in seen:
+        root = await store.incident(above)
+        if root is None or (root.closed is not None and one.closed is None):
+            break
+        one = root
+        seen.add(above)
+    return one
 
 
 def _event(one: Event) -> EventView:
