@@ -286,6 +286,40 @@ def test_a_line_of_the_journal_says_when_what_and_about_whom():
     assert line == "1970-01-01T00:00:01.500Z  services:service_down  api  cause refused"
 
 
+_NOTHING = {"added": [], "removed": [], "changed": [], "counts": [0, 0, 0], "unchanged": 1}
+
+
+@pytest.mark.parametrize(
+    ("channel", "data", "said"),
+    [
+        pytest.param(
+            "system", {"type": "config_reloaded", "services": _NOTHING, "by": "cli"}, "services as before, by cli",
+            id="nothing-changed",
+        ),
+        pytest.param(
+            "system",
+            {"type": "config_reloaded", "services": {**_NOTHING, "added": ["a", "b"], "removed": ["c"]}},
+            "services added: a, b; removed: c",
+            id="what-changed",
+        ),
+        pytest.param(
+            "system", {"type": "reload_refused", "by": "cli", "reason": "argus.yaml:4: no"},
+            "reason argus.yaml:4: no, by cli", id="why-not",
+        ),
+        pytest.param("agents", {"type": "dependency_lost", "dependency": "db"}, "dependency db", id="of-what"),
+        pytest.param(
+            "agents", {"type": "dependency_back", "dependency": "db", "still_waits_for": ["mq"]},
+            "dependency db, still waits for mq", id="of-what-and-what-else",
+        ),
+        pytest.param("agents", {"type": "spawn_waits", "dependencies": ["db", "mq"]}, "dependencies db mq", id="for"),
+        pytest.param("new", {"type": "thing", "detail": {"a": ["b"], "c": []}}, "detail a: b", id="an-object"),
+    ],
+)  # fmt: skip
+def test_a_line_of_an_event_is_in_words(channel: str, data: dict[str, Any], said: str):
+    line = event_line(channel, {"timestamp": 0, **data})
+    assert line == f"1970-01-01T00:00:00.000Z  {channel}:{data['type']}    {said}"
+
+
 # Hostile texts: what services and agents say is data.
 
 HOSTILE = "x\x1b[2J\x1b]0;title\x07\x9b31m\x85\x7f\rfake\nline\ty"
@@ -299,7 +333,13 @@ INCIDENT = {
     "cause": "c",
     "data": {"cause": "c"},
 }
-EVENT = {"channel": "services", "type": "service_down", "timestamp": 1500, "data": {"detail": "d", "service": "api"}}
+EVENT = {
+    "id": "e-1",
+    "channel": "services",
+    "type": "service_down",
+    "timestamp": 1500,
+    "data": {"detail": "d", "service": "api"},
+}
 ANSWERS: dict[str, Any] = {
     "status": state(service(gate="budget", pausedUntil="later"), infrastructureEvent="i"),
     "services list": {"services": [service(gate="budget", pausedUntil="later")]},
@@ -440,6 +480,11 @@ def test_a_spawn_that_waits_says_for_what():
     assert "waits" not in show("agents spawn", agent(reason="", waits_for=[])).text
 
 
+def test_one_that_was_stopped_is_said_to_be():
+    gone = {"agent_id": "a1", "state": "removed", "reason": "shutdown_requested"}
+    assert show("agents stop", gone).text == "a1: was stopped"
+
+
 @pytest.mark.parametrize("verb", ["agents list", "agents spawn", "agents respawn", "agents stop", "agents logs"])
 def test_nothing_an_agent_says_can_act_on_the_terminal(verb: str):
     evil = "\x1b[2J\x07\u202edrow\r"
@@ -503,3 +548,19 @@ def test_a_story_is_told_from_its_beginning_with_its_evidence_and_who_waits_for_
     assert lines[4:6] == ["      +1.5 s  seen     down", " " * 25 + "| a line"]
     assert sum(line.endswith("waits    down") for line in lines) == 5
     assert lines[16].strip() == "and 3 more"
+
+
+@pytest.mark.parametrize(
+    ("type", "data", "label"),
+    [
+        pytest.param("dependency_lost", {}, "waits", id="while-it-waits"),
+        pytest.param("dependency_back", {"still_waits_for": []}, "goes on", id="it-is-back"),
+        pytest.param("dependency_back", {"still_waits_for": ["mq"]}, "waits", id="something-else-is-down"),
+        pytest.param("spawn_wait_ended", {"outcome": "started"}, "goes on", id="started"),
+        pytest.param("spawn_wait_ended", {"outcome": "failed"}, "outcome", id="not-started"),
+    ],
+)
+def test_who_stood_still_because_of_it_waits_only_as_long_as_that(type: str, data: dict[str, Any], label: str):
+    told = {**_TOLD, "part": "explained", "evidence": []}
+    answer = {**ANSWERS["explain"], "story": [told], "events": [{**EVENT, "type": type, "data": data}]}
+    assert f"  {label:<9}down" in show("explain", answer).text

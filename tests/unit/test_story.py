@@ -12,11 +12,13 @@ import pytest
 from argus.agents.launches import last_words
 from argus.core.events import Event
 from argus.ops import story
-from argus.ops.incidents import explained
+from argus.ops.incidents import LAST, explained, find
 from argus.ops.story import Part
 from argus.ops.story_evidence import LINE, LINES, evidence
 from argus.ops.story_words import recovered, restart_finished
-from argus.store.records import Incident
+from argus.store.records import Incident, PutIncident
+from argus.store.sqlite import SqliteStore
+from argus.testing import FakeClock, SimulatedLoop, run_simulated
 
 _SOURCE = Path(story.__file__).parent.parent
 _MODULES = {
@@ -127,6 +129,28 @@ def test_a_service_that_fell_with_its_root_is_told_as_it_is_by_now(
     assert (one.kind, one.name, one.incident, one.what) == ("service", "api", "j", what)
 
 
+@pytest.mark.parametrize(
+    ("root_closed", "closed", "told"),
+    [
+        pytest.param(None, None, "root", id="both-go-on"),
+        pytest.param(2.0, 2.0, "root", id="both-are-over"),
+        pytest.param(None, 2.0, "root", id="its-root-goes-on"),
+        pytest.param(2.0, None, "newest", id="it-outlasts-its-root"),
+    ],
+)
+def test_the_newest_story_is_that_of_what_explains_it(root_closed: float | None, closed: float | None, told: str):
+    async def asked(loop: SimulatedLoop) -> Incident | None:
+        store = SqliteStore(None, clock=FakeClock(loop), inline=True)
+        await store.commit(
+            PutIncident(Incident("root", "service_outage", "db", 1.0, root_closed)),
+            PutIncident(Incident("newest", "service_outage", "api", 1.5, closed, "", {"explainedBy": "root"})),
+        )
+        return await find(store, LAST)
+
+    found = run_simulated(asked)
+    assert found.id == told
+
+
 def event(name: str, **data: Any) -> Event:
     channel, _, type = name.partition(":")
     return Event(1, "e", 0, channel, type, "one", data)
@@ -187,6 +211,11 @@ def test_a_restart_that_had_not_helped_is_not_what_brought_it_back(data: dict[st
 )
 def test_a_restart_that_failed_says_what_failed_and_how_the_service_is(data: dict[str, Any], said: str):
     assert restart_finished({"outcome": "failed", "state": "down", "detail": "refused", **data}) == said
+
+
+def test_an_agent_that_was_stopped_is_said_to_be():
+    (one,) = story.tell(event("agents:agent_removed", agent_id="a1", reason="shutdown_requested", by="cli"))
+    assert one.text == "a1 was stopped, by cli"
 
 
 def test_a_first_start_is_no_decision_to_start_again():

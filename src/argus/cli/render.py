@@ -315,9 +315,11 @@ def _spawned(one: dict[str, Any]) -> Shown:
 
 
 def _stopped(one: dict[str, Any]) -> Shown:
-    state = one["state"]
+    state, reason = one["state"], one["reason"]
+    if state == "removed" and reason == "shutdown_requested":
+        return Shown(f"{clean(one['agent_id'])}: was stopped")
     text = "is over" if state == "removed" else "is to end, and nothing respawns it"
-    return Shown(f"{clean(one['agent_id'])}: {text} ({clean(one['reason'] or state)})")
+    return Shown(f"{clean(one['agent_id'])}: {text} ({clean(reason or state)})")
 
 
 def _lines(text: str) -> str:
@@ -332,7 +334,11 @@ _TOLD = (
     "action",
     "target",
     "gate",
+    "dependency",
+    "dependencies",
+    "still_waits_for",
     "cause",
+    "reason",
     "detail",
     "by",
     "kind",
@@ -347,10 +353,27 @@ def event_line(channel: str, data: dict[str, Any]) -> str:
     moment = datetime.fromtimestamp(data["timestamp"] / 1000, UTC).isoformat(timespec="milliseconds")
     if data.get("detail") == data.get("cause"):
         data = {**data, "detail": ""}
-    shown = {key: " ".join(map(str, one)) if isinstance(one := data.get(key), list) else one for key in _TOLD}
-    told = ", ".join(f"{key} {one}" for key, one in shown.items() if one not in (None, "", "none"))
+    if data["type"] == "config_reloaded":
+        data = {**data, "services": _taken_up(data)}
+    shown = {key: _worded(data.get(key)) for key in _TOLD}
+    told = ", ".join(f"{key.replace('_', ' ')} {one}" for key, one in shown.items() if one not in ("", "none"))
     subject = data.get("service") or data.get("subject") or ""
     return clean(f"{moment.replace('+00:00', 'Z')}  {channel}:{data['type']}  {subject}  {told}").rstrip()
+
+
+def _worded(value: Any) -> str:
+    if isinstance(value, dict):
+        return "; ".join(f"{key}: {said}" for key, one in value.items() if (said := _worded(one)))
+    return " ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
+
+
+def _taken_up(data: dict[str, Any]) -> Any:
+    """Of a reload: the services that came, went or changed."""
+    services = data.get("services")
+    if not isinstance(services, dict):
+        return services
+    named = {what: ", ".join(map(str, services.get(what) or ())) for what in ("added", "removed", "changed")}
+    return {what: names for what, names in named.items() if names} or "as before"
 
 
 _TEXTS: dict[str, Callable[[Any], Shown]] = {

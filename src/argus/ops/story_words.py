@@ -163,7 +163,8 @@ def spawn_failed(data: Data) -> str:
 
 
 def removed(data: Data) -> str:
-    return f"{data.get('agent_id')} is over: {data.get('reason')}, by {data.get('by')}"
+    how = "was stopped" if data.get("reason") == "shutdown_requested" else f"is over: {data.get('reason')}"
+    return f"{data.get('agent_id')} {how}, by {data.get('by')}"
 
 
 def stop_started(data: Data) -> str:
