@@ -6,7 +6,9 @@ import contextlib
 import json
 import os
 import socket
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
+from pathlib import Path
 
 from tour.claude import Claude
 from tour.stage import Stage
@@ -42,14 +44,16 @@ def a_taken_port(stage: Stage) -> None:
 def a_killed_database(stage: Stage) -> None:
     stage.say(
         "The tests run. In the middle of them the database is killed.",
-        "The case that it disturbed is played anew; the run ends green.",
+        "The case that needs it just then is played anew once it is back; the run ends green.",
     )
 
     def kill() -> None:
         stage.breaks(f"docker kill {stage.name}-db", "the database")
         stage.docker("kill", f"{stage.name}-db")
 
-    stage.argus_meanwhile(("env", "run"), "the database runs one server", kill)
+    stage.argus_meanwhile(("env", "run", "--junit", "results.xml"), "the database runs one server", kill)
+    # A case that passed in the end says only there that it was played twice.
+    stage.show("\n".join(["results.xml says:", *reasons(stage.shop / "results.xml")]))
     stage.say("What the payment service, which is only played, was asked.")
     stage.argus("env", "mock-requests")
 
@@ -111,6 +115,12 @@ def what_is_left(stage: Stage) -> None:
     stage.say("What happened today, and how everything stands.")
     stage.argus("incidents")
     stage.argus("status")
+
+
+def reasons(results: Path) -> list[str]:
+    """Of the cases of a JUnit file that say something about themselves."""
+    cases = ElementTree.parse(results).iter("testcase")
+    return [f"{case.get('name')}: {text}" for case in cases if (text := case.findtext("system-out"))]
 
 
 def _heard(stage: Stage, session: str) -> list[str]:

@@ -22,6 +22,7 @@ CLAUDE = ("session shop: waited until it was back", "the document: ")
 MOMENTS = (
     "port 18080 of api was taken",
     "-db: back after restart 1",
+    "the database answers for four seconds: tried again: a container failed meanwhile",
     "orders: passed, 8 passed",
     "payments: POST /charges -> 402",
     "Agent team-worker001 died, respawned as team-worker002 to continue task",
