@@ -13,7 +13,7 @@ from pathlib import Path
 from tour.claude import Claude
 from tour.stage import Stage
 
-TASK = "keep the shop's tests green"
+TASK = "keep the tests of the shop green"
 
 
 def opening(stage: Stage, *, shop: bool, claude: bool) -> None:
@@ -37,7 +37,7 @@ def a_taken_port(stage: Stage) -> None:
         "A port that the shop wants is taken by somebody else.", "The preflight finds it, and moves the shop aside."
     )
     with _taken(18080):
-        stage.argus("env", "build")
+        stage.argus_read("env", "build")
         stage.argus("env", "setup")
 
 
@@ -51,7 +51,7 @@ def a_killed_database(stage: Stage) -> None:
         stage.breaks(f"docker kill {stage.name}-db", "the database")
         stage.docker("kill", f"{stage.name}-db")
 
-    stage.argus_meanwhile(("env", "run", "--junit", "results.xml"), "the database runs one server", kill)
+    stage.argus_read("env", "run", "--junit", "results.xml", seen="the database runs one server", then=kill)
     # A case that passed in the end says only there that it was played twice.
     stage.show("\n".join(["results.xml says:", *reasons(stage.shop / "results.xml")]))
     stage.say("What the payment service, which is only played, was asked.")
@@ -83,11 +83,11 @@ def a_killed_agent(stage: Stage, id: str) -> str:
 
 def a_killed_service(stage: Stage, id: str, claude: Claude | None) -> None:
     stage.say(
-        "The payments are killed. Everything else here needs them.",
+        "The service accounts is killed. Everything else here needs it.",
         "One alert for the root. Who needs it is told once, and told when it is back.",
     )
-    stage.breaks(f"kill -9 {stage.pid('payments')}", "the payments")
-    stage.kill_service("payments")
+    stage.breaks(f"kill -9 {stage.pid('accounts')}", "the accounts")
+    stage.kill_service("accounts")
     told = stage.event("service_recovered")["data"]
     heard = stage.until(lambda: (found := _heard(stage, id)) and "is back" in found[-1] and found, "the agent was told")
     stage.show("\n".join(heard))
@@ -106,8 +106,12 @@ def a_full_context(stage: Stage, claude: Claude) -> None:
     claude.model.tokens = session["context_total"] * 88 // 100
     claude.work("go on with the payments")
     done = stage.event("handoff_done")["data"]
-    stage.show(f"the document: {done['path']}")
     stage.until(lambda: claude.documents(), "there is a document")
+    stage.show(f"the document: {done['path']}")
+    before = float(stage.event("handoff_started")["data"]["context_usage"])
+    # It says how full it is when it goes on.
+    after = stage.until(lambda: _context(stage), "Claude Code goes on with an empty context")
+    stage.show(f"its context: from {100 * before:.0f} % to {100 * after:.0f} %")
     stage.argus("sessions", "list")
 
 
@@ -115,6 +119,11 @@ def what_is_left(stage: Stage) -> None:
     stage.say("What happened today, and how everything stands.")
     stage.argus("incidents")
     stage.argus("status")
+
+
+def _context(stage: Stage) -> float:
+    (session,) = json.loads(stage.quietly("sessions", "list", "--json"))["sessions"]
+    return float(session["context_usage"] or 0.0)
 
 
 def reasons(results: Path) -> list[str]:

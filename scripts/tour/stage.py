@@ -18,6 +18,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from tour.words import without_notice
+
 ROOT = Path(__file__).resolve().parents[2]
 ARGUS = ROOT / ".venv" / "bin" / "argus"
 _HERE = Path(__file__).resolve().parent
@@ -38,7 +40,8 @@ class Stage:
         self.sockets = own["TMUX_TMPDIR"] = self._short.name
         inherited = {name: text for name, text in os.environ.items() if not name.startswith(("ARGUS_", "TMUX"))}
         self.env = {**inherited, **own}
-        shutil.copytree(ROOT / "examples" / "shop", self.shop)
+        # Not the busybox of somebody who has brought it up there.
+        shutil.copytree(ROOT / "examples" / "shop", self.shop, ignore=shutil.ignore_patterns(".busybox"))
         # Under names of its own: you may have brought the shop up yourself, or play the tour twice at once.
         self.name = f"shop-{secrets.token_hex(2)}"
         file = self.shop / "e2e.yaml"
@@ -47,7 +50,7 @@ class Stage:
             said = said.replace(theirs, ours.format(self.name))
         file.write_text(said, encoding="utf-8")
         self.images = [f"argus-demo-{self.name}-{part}:1" for part in ("db", "api")]
-        self.ports = {name: free_port() for name in ("payments", "search")}
+        self.ports = {name: free_port() for name in ("accounts", "search")}
 
     # Saying.
 
@@ -68,7 +71,7 @@ class Stage:
 
     def configure(self, *, with_claude: bool) -> None:
         """Times are those of a tour: seconds, where a day has minutes."""
-        needs = ["payments"]
+        needs = ["accounts"]
         agent = {"command": [sys.executable, str(_HERE / "worker.py"), "{{task}}"], "agent": "plain", "tmux": True}
         session = {"path": str(self.shop), "agent": "claude" if with_claude else "plain", "dependsOn": needs}
         said: dict[str, Any] = {
@@ -77,7 +80,7 @@ class Stage:
             "health": {
                 "verifyAfter": "1s",
                 "restartBudget": {"maxPerHour": 10},
-                "services": [self._service("payments"), {**self._service("search"), "dependsOn": needs}],
+                "services": [self._service("accounts"), {**self._service("search"), "dependsOn": needs}],
             },
             "agents": {
                 "heartbeat": {"interval": "2s", "staleAfter": "10s", "checkEvery": "2s"},
@@ -171,16 +174,16 @@ class Stage:
         done = subprocess.run([ARGUS, *words], cwd=self.shop, env=self.env, capture_output=True)
         return done.returncode == 0
 
-    def argus_meanwhile(self, words: tuple[str, ...], seen: str, then: Callable[[], None]) -> None:
-        """Something is broken as soon as its output says this."""
+    def argus_read(self, *words: str, seen: str = "", then: Callable[[], None] | None = None) -> None:
+        """Line by line; `then` as soon as one has `seen` in it."""
         print(f"$ argus {shlex.join(words)}", flush=True)
         out, err = subprocess.PIPE, subprocess.STDOUT
         with subprocess.Popen(
             [ARGUS, *words], cwd=self.shop, env=self.env, text=True, stdout=out, stderr=err
         ) as program:
-            for line in program.stdout or ():
+            for line in without_notice(program.stdout or ()):
                 print(line, end="", flush=True)
-                if seen in line:
+                if then is not None and seen in line:
                     then()
         if program.returncode != 0:
             raise SystemExit(f"argus {' '.join(words)} ended with {program.returncode}")

@@ -17,7 +17,7 @@ from tests.acceptance.yard import NOTHING, ours
 from tests.docker_engine import Engine
 
 ROOT = Path(__file__).resolve().parents[2]
-CLAUDE = ("session shop: waited until it was back", "the document: ")
+CLAUDE = ("session shop: waited until it was back", "the document: ", "its context: from 88 % to 2 %")
 """What only Claude Code does, which npm brings."""
 MOMENTS = (
     "port 18080 of api was taken",
@@ -26,7 +26,7 @@ MOMENTS = (
     "orders: passed, 8 passed",
     "payments: POST /charges -> 402",
     "Agent team-worker001 died, respawned as team-worker002 to continue task",
-    "I was told: [argus] service payments is down",
+    "I was told: [argus] service accounts is down",
     "all is well; autonomy moderate",
     "at the end nothing is left behind",
 )
@@ -40,6 +40,8 @@ def test_the_demo_breaks_a_shop_and_shows_it_repaired(docker: Engine, tmp_path: 
     before = _images(docker)
     done = _demo(docker, tmp_path).communicate(timeout=300)[0]
     assert "Traceback" not in done
+    assert "DEPRECATED" not in done
+    assert "Enter tidies up" not in done, "nobody sits there"
     brought = any((ROOT / ".venv" / "agents").glob("claude-*"))
     moments = (*MOMENTS, *(CLAUDE if brought else ["Without Claude Code"]))
     assert [one for one in moments if one not in done] == [], done[-3000:]
