@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,8 +15,8 @@ import psutil
 import pytest
 
 from tests.acceptance.harness import eventually
-from tests.acceptance.yard import NOTHING, ours
-from tests.docker_engine import Engine
+from tests.acceptance.yard import NOTHING, Project, Yard, ours
+from tests.docker_engine import Engine, Refused
 
 ROOT = Path(__file__).resolve().parents[2]
 CLAUDE = ("session shop: waited until it was back", "the document: ", "its context: from 88 % to 2 %")
@@ -71,6 +73,28 @@ def test_whoever_interrupts_the_tour_and_again_while_it_tidies_up_finds_nothing_
     assert docker.ask("GET", "/containers/json?all=1") == []
     assert _images(docker) == before
     _nothing_is_left(docker, tmp_path)
+
+
+def test_the_example_comes_up_as_its_own_file_says(yard: Yard) -> None:
+    made = Project(yard, yard.folder / "example", {})
+    shutil.copytree(
+        ROOT / "examples" / "shop", made.folder, ignore=shutil.ignore_patterns(".busybox"), dirs_exist_ok=True
+    )
+    (line,) = [one[1:] for one in (made.folder / "e2e.yaml").read_text().splitlines() if one.startswith("#     ")]
+    documents = (ROOT / "docs" / "environments.md").read_text()
+    assert f"    {line.strip()} && argus env build && argus env setup && argus env run\n" in documents
+    assert made.refused("build")["code"] == "BUILD_FAILED", "without it"
+    subprocess.run(["sh", "-ec", line], cwd=made.folder, check=True)
+    try:
+        assert made.env("build").code == 0
+        made.up()
+        ran = made.env("run")
+        assert (ran.code, ran.json["totals"]["passed"]) == (0, 8), ran
+        assert made.env("clean").code == 0
+    finally:
+        for image in ("argus-demo-api:1", "argus-demo-db:1"):
+            with contextlib.suppress(Refused):
+                yard.engine.ask("DELETE", f"/images/{image}")
 
 
 def _demo(docker: Engine, folder: Path) -> subprocess.Popen[str]:
