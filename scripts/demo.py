@@ -17,6 +17,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import termios
 from pathlib import Path
 from types import FrameType
 
@@ -41,7 +42,7 @@ def main() -> None:
         tour(busybox(), claude(), fast=told.fast)
     except KeyboardInterrupt:
         sys.exit(130)
-    print("\nThe shop is in examples/shop; docs/ says the rest, one page for each part.")
+    print("\nThe shop is in examples/shop; its e2e.yaml says how to bring it up. docs/ has a page for each part.")
 
 
 def tour(box: Path | None, program: str | None, *, fast: bool) -> None:
@@ -53,7 +54,7 @@ def tour(box: Path | None, program: str | None, *, fast: bool) -> None:
             (stage.shop / ".busybox").mkdir()
             shutil.copy(box, stage.shop / ".busybox" / "busybox")
         try:
-            play(stage, shop=box is not None, program=program)
+            play(stage, shop=box is not None, program=program, fast=fast)
         finally:
             # From here to the very end: whoever presses Ctrl-C again would leave things behind.
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -65,7 +66,7 @@ def interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def play(stage: Stage, *, shop: bool, program: str | None) -> None:
+def play(stage: Stage, *, shop: bool, program: str | None, fast: bool) -> None:
     stage.configure(with_claude=program is not None)
     scenes.opening(stage, shop=shop, claude=program is not None)
     agent = scenes.an_agent_at_work(stage)
@@ -79,9 +80,22 @@ def play(stage: Stage, *, shop: bool, program: str | None) -> None:
         if claude is not None:
             scenes.a_full_context(stage, claude)
         scenes.what_is_left(stage)
+        look_around(stage, fast=fast)
     finally:
         if claude is not None:
             claude.model.close()
+
+
+def look_around(stage: Stage, *, fast: bool) -> None:
+    """The page goes with the tour: where a person sits, it waits for them. Ctrl-C tidies up as well."""
+    if fast or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return
+    stage.say("The page is still there.")
+    stage.argus("open")
+    # An Enter of before was not meant for this.
+    termios.tcflush(sys.stdin, termios.TCIFLUSH)
+    print("\nLook around on the page as long as you like; Enter tidies up.", flush=True)
+    sys.stdin.readline()
 
 
 def end(stage: Stage, images: set[str]) -> None:
