@@ -2,6 +2,7 @@
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
+import { timeOf } from "./words";
 
 export interface Line {
   label: string;
@@ -34,7 +35,7 @@ function property(name: string): string {
 
 /** Seconds only where they tell something. */
 const moment = (at: number, span: number): string =>
-  new Date(at * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: span < 900 ? "2-digit" : undefined, hour12: false });
+  timeOf(at * 1000, { second: span < 900 ? "2-digit" : undefined });
 
 function options({ lines, unit, top, height }: Props, width: number): uPlot.Options {
   const ink = property("--soft");

@@ -3,7 +3,7 @@ import { now } from "./time";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Problem, asProblem, get } from "./api";
-import { type Tone, clock, duration, percent, plain, toneOf } from "./words";
+import { type Tone, clock, duration, moment, percent, plain, toneOf } from "./words";
 
 const SHAPES: Record<Tone, JSX.Element> = {
   ok: <circle cx="6" cy="6" r="4.5" />,
@@ -45,7 +45,7 @@ export function Ago({ at, bare }: { at: string | number | null; bare?: boolean }
   if (at === null || at === "") return <span class="soft">never</span>;
   const seconds = (now() - new Date(at).getTime()) / 1000;
   return (
-    <time dateTime={new Date(at).toISOString()} title={new Date(at).toLocaleString()}>
+    <time dateTime={new Date(at).toISOString()} title={moment(at)}>
       {seconds < -1 ? `in ${duration(-seconds)}` : bare ? duration(seconds) : `${duration(seconds)} ago`}
     </time>
   );

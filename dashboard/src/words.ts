@@ -10,13 +10,24 @@ export const duration = (seconds: number): string => {
   return `${Math.round(s / 86400)} d`;
 };
 
-export const clock = (value: string | number): string => {
-  const moment = new Date(value);
-  const time = moment.toLocaleTimeString([], { hour12: false });
-  return moment.toDateString() === new Date(now()).toDateString()
-    ? time
-    : `${moment.toLocaleDateString([], { month: "short", day: "numeric" })} ${time}`;
+/** Everywhere from 00:00 to 23:59, wherever the reader is. */
+export const timeOf = (value: string | number, parts: Intl.DateTimeFormatOptions = {}): string =>
+  new Date(value).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23", ...parts });
+
+/** The day only where it is another one. */
+export const clock = (value: string | number, parts: Intl.DateTimeFormatOptions = {}): string => {
+  const day = new Date(value);
+  const time = timeOf(value, parts);
+  return day.toDateString() === new Date(now()).toDateString() ? time : `${day.toLocaleDateString([], { month: "short", day: "numeric" })} ${time}`;
 };
+
+export const dayOf = (value: string | number): string => new Date(value).toLocaleDateString([], { year: "numeric", month: "short", day: "numeric" });
+
+export const moment = (value: string | number): string => `${dayOf(value)} ${timeOf(value)}`;
+
+/** A line of evidence that begins with when it was seen, by the reader's clock as everything around it. */
+export const byOurClock = (line: string): string =>
+  line.replace(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z(?= )/, (when) => clock(when, { fractionalSecondDigits: 3 }));
 
 export const ms = (value: number | null): string =>
   value === null ? "–" : value >= 10_000 ? `${(value / 1000).toFixed(0)} s` : value >= 100 ? `${value.toFixed(0)} ms` : `${value.toFixed(1)} ms`;
@@ -51,7 +62,7 @@ const SAID: Record<string, Say> = {
   restart_refused: (d) => `restart refused (${text(d.gate)}): ${text(d.hint)}`,
   service_paused: (d) => `paused until ${d.until ? clock(text(d.until)) : "…"} by ${text(d.by)}`,
   service_resumed: (d) => `resumed by ${text(d.by)}`,
-  certificate_ends_soon: (d) => `its certificate ends ${text(d.expires)}`,
+  certificate_ends_soon: (d) => `its certificate ends ${moment(text(d.expires))}`,
   infrastructure_event: (d) => `infrastructure event: ${list(d.services)} fail together`,
   infrastructure_event_ended: (d) => `infrastructure event over${list(d.stillFailing) ? `; still failing: ${list(d.stillFailing)}` : ""}`,
   autonomy_changed: (d) => `autonomy ${text(d.from)} → ${text(d.to)} by ${text(d.by)}`,

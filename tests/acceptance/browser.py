@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 from collections.abc import Iterator
+from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
 
@@ -17,11 +18,11 @@ ALONE = ["--disable-quic", "--disable-background-networking", "--disable-compone
 
 
 @contextlib.contextmanager
-def page_of(argus: Argus) -> Iterator[Page]:
+def page_of(argus: Argus, **context: Any) -> Iterator[Page]:
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=ALONE, chromium_sandbox=os.geteuid() != 0)
         try:
-            page = browser.new_context().new_page()
+            page = browser.new_context(**context).new_page()
             page.set_default_timeout(DEADLINE * 1000)
             page.goto(argus.cli("open").stdout.strip())
             yield page

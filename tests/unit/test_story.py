@@ -235,6 +235,15 @@ def test_evidence_is_bounded():
     assert max(map(len, lines)) == LINE + 1
 
 
+def test_a_reading_says_its_day_and_zone_so_that_whoever_shows_it_can_show_it_by_its_own_clock():
+    at = 1767261601788
+    readings = [{"at": at, "state": "up", "latencyMs": 3.41}, {"at": at + 500, "state": "down", "detail": "refused"}]
+    assert evidence({"readings": readings}) == (
+        "2026-01-01T10:00:01.788Z up in 3.41 ms",
+        "2026-01-01T10:00:02.288Z down: refused",
+    )
+
+
 def test_evidence_of_a_container_names_its_end_its_memory_and_its_last_lines():
     found = {"exitCode": 137, "oomKilled": True, "ranSeconds": 2.5, "logs": ["a"], "healthOutput": "no\nanswer"}
     memory = {"peak": 32 << 20, "limit": None}

@@ -4,7 +4,7 @@ import type { Incident, State, Told } from "../model";
 import { Ago, Empty, Evidence, Facts, Mark, Trouble, useFetched } from "../parts";
 import { to } from "../route";
 import { now } from "../time";
-import { clock, duration, plain, toneOfEvent } from "../words";
+import { byOurClock, clock, duration, moment, plain, toneOfEvent } from "../words";
 import { type World, number } from "../world";
 import { clipped } from "./overview";
 
@@ -112,7 +112,7 @@ function Line({ entry, event }: { entry: Entry; event: Story["events"][number] |
         ) : (
           line
         )}
-        {entry.evidence.length > 0 && <pre class="lines">{entry.evidence.join("\n")}</pre>}
+        {entry.evidence.length > 0 && <pre class="lines">{entry.evidence.map(byOurClock).join("\n")}</pre>}
       </div>
     </li>
   );
@@ -140,8 +140,8 @@ function Detail({ id, stamp }: { id: string; stamp: unknown }) {
           <Facts
             facts={[
               ["Kind", plain(one.kind)],
-              ["Opened", new Date(one.opened).toLocaleString()],
-              ["Closed", one.closed && new Date(one.closed).toLocaleString()],
+              ["Opened", moment(one.opened)],
+              ["Closed", one.closed && moment(one.closed)],
               [one.closed ? "Lasted" : "Lasts for", lasted(one)],
               ["Because of", root && <a href={to("incidents", root)}>another incident</a>],
               ["Id", <code>{one.id}</code>],

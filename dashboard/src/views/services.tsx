@@ -7,7 +7,7 @@ import { keeper } from "../keeper";
 import type { Service, State } from "../model";
 import { Ago, Bars, Empty, Facts, Rows, Status, Trouble, useFetched, useNarrow } from "../parts";
 import { to } from "../route";
-import { clock, duration, many, ms, percent } from "../words";
+import { clock, dayOf, duration, many, ms, percent } from "../words";
 import type { Reading } from "../world";
 import { type History, ServiceBars, type ServiceHistory, historyOf } from "./history";
 
@@ -193,7 +193,7 @@ function Detail({ one, live, state }: { one: Service; live: Reading[] | undefine
           ["Error", one.code],
           ["Paused until", one.pausedUntil && clock(one.pausedUntil)],
           ["Depends on", one.dependsOn.length ? one.dependsOn.map((name, place) => <>{place ? ", " : ""}<a href={to("services", name)}>{name}</a></>) : null],
-          ["Certificate ends", one.tlsExpires && new Date(one.tlsExpires).toLocaleDateString()],
+          ["Certificate ends", one.tlsExpires && dayOf(one.tlsExpires)],
           ["Incident", one.incident && <a href={to("incidents", one.incident)}>open: its evidence</a>],
           ["Restarts in this outage", one.restarts || null],
         ]}

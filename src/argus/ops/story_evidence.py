@@ -6,8 +6,9 @@ What is on record was redacted when it was written.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
+
+from argus.core.clock import rfc3339
 
 LINES = 20
 LINE = 300
@@ -28,10 +29,11 @@ def _readings(found: Any) -> list[str]:
 
 
 def _reading(one: Mapping[str, Any]) -> str:
-    when = datetime.fromtimestamp(float(one.get("at") or 0) / 1000, UTC)
+    """With its day and zone: a terminal shows it as it is, and the page by its reader's clock."""
+    when = rfc3339(float(one.get("at") or 0) / 1000)
     took = f" in {one['latencyMs']:g} ms" if isinstance(one.get("latencyMs"), int | float) else ""
     said = f": {one['detail']}" if one.get("detail") else ""
-    return f"{when:%H:%M:%S}.{when.microsecond // 1000:03d} {one.get('state')}{took}{said}"
+    return f"{when} {one.get('state')}{took}{said}"
 
 
 def _ran(data: Mapping[str, Any]) -> list[str]:

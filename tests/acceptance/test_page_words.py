@@ -1,0 +1,49 @@
+"""What the page says in which words, and by whose clock, in a real browser."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.acceptance.browser import CHROMIUM, page_of
+from tests.acceptance.harness import DEADLINE, Argus, WebServer
+
+pytestmark = [
+    pytest.mark.req("IF-04"),
+    pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
+]
+ELSEWHERE = "Asia/Kolkata"
+
+
+@pytest.fixture(autouse=True)
+def _patience() -> None:
+    expect.set_options(timeout=DEADLINE * 1000)
+
+
+def go(page: Page, place: str) -> None:
+    page.evaluate("place => { location.hash = '#/' + place }", place)
+
+
+def test_an_incident_is_told_by_one_clock_and_the_evidence_under_it_too(argus: Argus) -> None:
+    web = WebServer(argus, "web").start()
+    argus.configure([web.service("repair")])
+    argus.up()
+    argus.wait_until("web", "up")
+    web.kill()
+    incident = argus.wait_for("service_recovered", "web").data["incident"]
+    told = argus.journal("service_down")[0].data
+    with page_of(argus, timezone_id=ELSEWHERE, locale="en-US") as page:
+        go(page, f"incidents/{incident}")
+        readings = page.locator("ol.story pre.lines").first
+        expect(readings).to_be_visible()
+        for one, line in zip(told["readings"], readings.inner_text().splitlines(), strict=True):
+            seen = datetime.fromtimestamp(one["at"] / 1000, ZoneInfo(ELSEWHERE))
+            assert f"{seen:%H:%M:%S}.{one['at'] % 1000:03d} {one['state']}" in line
+            assert "Z" not in line
+        facts = page.locator("dl.facts")
+        expect(facts).to_contain_text(re.compile(r"Opened\s*\w+ \d+, \d{4} \d\d:\d\d:\d\d"))
+        expect(facts).not_to_contain_text(re.compile("[AP]M"))
