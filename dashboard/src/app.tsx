@@ -2,10 +2,11 @@ import { useEffect, useReducer, useRef, useState } from "preact/hooks";
 import { Confirmation, Toast } from "./dialog";
 import { keeper } from "./keeper";
 import { KEYS, listen } from "./keys";
+import type { State } from "./model";
 import { Ago, Mark, useTick } from "./parts";
 import { VIEWS, entry, to, usePlace } from "./route";
 import { entitle } from "./title";
-import { alone, needs, verdict } from "./verdict";
+import { alone, headline, needs } from "./verdict";
 import { AgentsView } from "./views/agents";
 import { EnvironmentsView } from "./views/environments";
 import { IncidentsView } from "./views/incidents";
@@ -72,11 +73,21 @@ function View({ world, view, name }: { world: World; view: string; name: string 
     case "timeline":
       return <TimelineView world={world} />;
     case "settings":
-      return <SettingsView state={state} />;
+      return <SettingsView state={state} link={world.link} />;
     default:
       return <Overview state={state} world={world} />;
   }
 }
+
+/** Of one that does not answer nobody knows whether it is up still. */
+const UpFor = ({ state, link }: { state: State; link: Link }) =>
+  link.kind === "lost" ? (
+    <>was up for {duration((link.since - Date.parse(state.argus.started)) / 1000)}</>
+  ) : (
+    <>
+      up <Ago at={state.argus.started} bare />
+    </>
+  );
 
 function Help({ close }: { close: () => void }) {
   const box = useRef<HTMLDialogElement>(null);
@@ -158,7 +169,7 @@ export function App() {
   const { link, state } = world;
   if (link.kind === "out") return <LoggedOut />;
   if (!state) return <Starting link={link} />;
-  const { words, tone } = verdict(state);
+  const { words, tone } = headline(state, link);
   return (
     <>
       <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), document.getElementById("main")?.focus())}>
@@ -203,7 +214,7 @@ export function App() {
         </main>
       </div>
       <footer class="soft small">
-        Argus {state.argus.version} · up <Ago at={state.argus.started} bare /> · <a href="/docs">REST</a>
+        Argus {state.argus.version} · <UpFor state={state} link={link} /> · <a href="/docs">REST</a>
       </footer>
       <Confirmation />
       <Toast />

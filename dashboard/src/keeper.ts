@@ -3,7 +3,7 @@ import { type Problem, asProblem, get } from "./api";
 import type { State, Told } from "./model";
 import { takeSlot } from "./slots";
 import { type Chunk, read } from "./stream";
-import { learn } from "./time";
+import { learn, now } from "./time";
 import { entitle } from "./title";
 import { type Change, EMPTY, type World, change, epoch, number } from "./world";
 
@@ -164,7 +164,7 @@ export class Keeper {
     const out = problem.status === 401;
     const wait = out ? 5_000 : Math.min(MOST, 300 * 2 ** failures) * (0.75 + Math.random() / 2);
     const before = this.world.link;
-    const since = before.kind === "lost" ? before.since : Date.now();
+    const since = before.kind === "lost" ? before.since : now();
     const why = problem.code === "CUT" || problem.code === "PAGE_ERROR" ? "the connection was cut" : problem.message;
     this.apply({ kind: "link", link: out ? { kind: "out" } : { kind: "lost", since, why, again: Date.now() + wait } });
     await this.#pause(wait);

@@ -1,6 +1,7 @@
 // What a state comes to: is anything wrong, and who is waited for. Pure.
 import type { Agent, Incident, Run, Service, Session, State, StopRequest } from "./model";
-import { type Tone, many } from "./words";
+import { type Tone, clock, many } from "./words";
+import type { Link } from "./world";
 
 /** Argus says what is not well and who needs a person, once for everybody who shows it; here it is only looked up. */
 const unwell = (state: State): ((name: string) => boolean) => among(state.notWell);
@@ -145,21 +146,39 @@ export function needs(state: State): Need[] {
   ];
 }
 
-export function verdict(state: State): { words: string; tone: Tone } {
+export interface Verdict {
+  words: string;
+  /** The same, said of a time that is over. */
+  past: string;
+  tone: Tone;
+}
+
+export function verdict(state: State): Verdict {
   const under = explained(consequences(state));
   const falls = state.services.filter((one) => one.state === "down");
   const down = falls.filter((one) => !under.has(`service ${one.name}`)).length;
   const more = falls.length - down;
   const unknown = state.services.filter((one) => one.state === "unknown").length;
-  if (state.infrastructureEvent) return { words: "Infrastructure event: nothing is restarted until it has ended", tone: "bad" };
-  if (down)
-    return { words: `${down} of ${state.services.length} services ${down === 1 ? "is" : "are"} down${more ? `, and ${more} more because of ${down === 1 ? "it" : "them"}` : ""}`, tone: "bad" };
-  if (state.argus.store !== "ok") return { words: "The record cannot be written: nothing is acted on", tone: "bad" };
-  if (unknown) return { words: `${many(unknown, "service")} cannot be checked`, tone: "odd" };
+  if (state.infrastructureEvent)
+    return { words: "Infrastructure event: nothing is restarted until it has ended", past: "There was an infrastructure event", tone: "bad" };
+  if (down) {
+    const because = more ? `, and ${more} more because of ${down === 1 ? "it" : "them"}` : "";
+    const say = (be: string) => `${down} of ${state.services.length} services ${be} down${because}`;
+    return { words: say(down === 1 ? "is" : "are"), past: say(down === 1 ? "was" : "were"), tone: "bad" };
+  }
+  if (state.argus.store !== "ok") return { words: "The record cannot be written: nothing is acted on", past: "The record could not be written", tone: "bad" };
+  if (unknown) return { words: `${many(unknown, "service")} cannot be checked`, past: `${many(unknown, "service")} could not be checked`, tone: "odd" };
   // Agents and sessions that wait for somebody are said to need you, and not counted once more.
   const asks = needing(state);
   const troubles = wrong(state).filter((one) => (one.kind === "agent" ? !asks(`agent ${one.one.agent_id}`) : one.kind === "service" || !asks(one.key))).length;
-  if (troubles) return { words: troubles === 1 ? "One thing is not well" : `${troubles} things are not well`, tone: "warn" };
-  if (!state.well) return { words: "Agents need you", tone: "warn" };
-  return { words: "All is well", tone: "ok" };
+  if (troubles === 1) return { words: "One thing is not well", past: "One thing was not well", tone: "warn" };
+  if (troubles) return { words: `${troubles} things are not well`, past: `${troubles} things were not well`, tone: "warn" };
+  if (!state.well) return { words: "Agents need you", past: "Agents needed you", tone: "warn" };
+  return { words: "All is well", past: "All was well", tone: "ok" };
+}
+
+/** The verdict as it may be said now: of what nobody can see any more only how it was. */
+export function headline(state: State, link: Link): { words: string; tone: Tone } {
+  const { words, past, tone } = verdict(state);
+  return link.kind === "lost" ? { words: `${past} at ${clock(link.since)}`, tone: "none" } : { words, tone };
 }

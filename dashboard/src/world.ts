@@ -8,6 +8,7 @@ const FOLLOWED = 60;
 export type Link =
   | { kind: "starting" }
   | { kind: "live"; since: number }
+  /** `since` by the daemon's clock, `again` by the browser's. */
   | { kind: "lost"; since: number; why: string; again: number }
   | { kind: "out" };
 

@@ -47,3 +47,22 @@ def test_an_incident_is_told_by_one_clock_and_the_evidence_under_it_too(argus: A
         facts = page.locator("dl.facts")
         expect(facts).to_contain_text(re.compile(r"Opened\s*\w+ \d+, \d{4} \d\d:\d\d:\d\d"))
         expect(facts).not_to_contain_text(re.compile("[AP]M"))
+
+
+def test_of_an_argus_that_does_not_answer_the_page_says_how_it_was_and_counts_no_further(argus: Argus) -> None:
+    web = WebServer(argus, "web").start()
+    argus.configure([web.service()])
+    argus.up()
+    argus.wait_until("web", "up")
+    with page_of(argus) as page:
+        headline = page.locator("main h1")
+        expect(headline).to_have_text("All is well")
+        argus.kill()
+        expect(page.get_by_role("alert")).to_contain_text("Disconnected since")
+        since = page.get_by_role("alert").locator("strong").inner_text().removeprefix("Disconnected since ").rstrip(".")
+        for shown in (headline, page.locator("#verdict")):
+            expect(shown).to_have_text(f"All was well at {since}")
+            expect(shown).to_have_class(re.compile("none"))
+        footer = page.locator("footer")
+        expect(footer).to_contain_text("was up for")
+        assert footer.locator("time").count() == 0, "nothing that counts on"

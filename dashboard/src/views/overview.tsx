@@ -4,7 +4,7 @@ import { confirm } from "../dialog";
 import type { Service, Session, State } from "../model";
 import { Ago, Empty, Mark, Status, useFetched } from "../parts";
 import { to } from "../route";
-import { type Consequence, type Need, type Wrong, consequences, givenUp, keyOf, needs, verdict, wrong } from "../verdict";
+import { type Consequence, type Need, type Wrong, consequences, givenUp, headline, keyOf, needs, wrong } from "../verdict";
 import { clock, duration, isAct, many, percent, plain, sentence, subject, toneOfEvent } from "../words";
 import type { World } from "../world";
 import { type History, ServiceBars, historyOf } from "./history";
@@ -222,7 +222,7 @@ function Glance({ state }: { state: State }) {
 }
 
 export function Overview({ state, world }: { state: State; world: World }) {
-  const { words, tone } = verdict(state);
+  const { words, tone } = headline(state, world.link);
   const troubles = wrong(state);
   const under = consequences(state);
   const waiting = needs(state);
@@ -248,7 +248,7 @@ export function Overview({ state, world }: { state: State; world: World }) {
       </p>
       <section aria-labelledby="wrong">
         <h2 id="wrong">Is anything wrong now?</h2>
-        {troubles.length === 0 && <Empty>Nothing. Everything that is watched answers as it should.</Empty>}
+        {troubles.length === 0 && <Empty>{world.link.kind === "lost" ? "Nothing was, when Argus was last heard." : "Nothing. Everything that is watched answers as it should."}</Empty>}
         <div class="stack">
           {troubles.slice(0, SHOWN).map((one) => (
             <Root key={one.kind === "service" ? one.one.name : one.kind === "agent" ? one.one.agent_id : one.key} one={one} under={under.get(rootOf(one)) ?? []} />

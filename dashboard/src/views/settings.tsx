@@ -5,6 +5,8 @@ import { KEYS } from "../keys";
 import type { State } from "../model";
 import { Ago, Empty, Facts, Mark } from "../parts";
 import { type Theme, theme, wear } from "../theme";
+import { duration } from "../words";
+import type { Link } from "../world";
 
 const LEVELS: [string, string][] = [
   ["observe", "Checks, records and tells. Does nothing by itself."],
@@ -13,7 +15,7 @@ const LEVELS: [string, string][] = [
   ["full", "Also tries a second restart in one outage."],
 ];
 
-export function SettingsView({ state }: { state: State }) {
+export function SettingsView({ state, link }: { state: State; link: Link }) {
   const [worn, set] = useState<Theme>(theme());
   const { argus } = state;
   return (
@@ -77,7 +79,7 @@ export function SettingsView({ state }: { state: State }) {
             ["Version", argus.version],
             ["Address", argus.url],
             ["Process", argus.pid],
-            ["Up for", <Ago at={argus.started} bare />],
+            link.kind === "lost" ? ["Was up for", duration((link.since - Date.parse(argus.started)) / 1000)] : ["Up for", <Ago at={argus.started} bare />],
             ["REST", <a href="/docs">every operation, with its documentation</a>],
           ]}
         />
