@@ -175,7 +175,7 @@ export function useNarrow(): boolean {
 export const Facts = ({ facts }: { facts: [string, ComponentChildren][] }) => (
   <dl class="facts">
     {facts
-      .filter(([, value]) => value !== null && value !== "" && value !== undefined)
+      .filter(([, value]) => value !== null && value !== "" && value !== undefined && value !== false)
       .map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>

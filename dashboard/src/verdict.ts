@@ -12,12 +12,17 @@ function among(names: string[]): (name: string) => boolean {
   return (name) => named.has(name);
 }
 
+/** What a service is called: one that fails and is not confirmed down is not called up any more. */
+export const standing = (one: Service): string => (one.failures && (one.state === "up" || one.state === "pending") ? FAILING : one.state);
+
+export const FAILING = "failing";
+
 export type Wrong =
   | { kind: "service"; one: Service }
   | { kind: "agent"; one: Agent }
   | { kind: "other"; key: string; title: string; detail: string; link: string; tone: Tone; root?: string };
 
-const WORST: Record<string, number> = { down: 0, unknown: 1, degraded: 2 };
+const WORST: Record<string, number> = { down: 0, unknown: 1, failing: 2, degraded: 3 };
 
 /** What stands still because of something else: one root, one alert, and the rest under it. */
 export interface Consequence {
@@ -76,7 +81,7 @@ export function wrong(state: State): Wrong[] {
   const isUnwell = unwell(state);
   const services = state.services
     .filter((one) => isUnwell(`service ${one.name}`) && !under.has(`service ${one.name}`))
-    .sort((a, b) => (WORST[a.state] ?? 3) - (WORST[b.state] ?? 3));
+    .sort((a, b) => (WORST[standing(a)] ?? 4) - (WORST[standing(b)] ?? 4));
   const agents = state.agents.filter((one) => isUnwell(`agent ${one.agent_id}`) && !under.has(`agent ${one.agent_id}`));
   const found: Wrong[] = [];
   const other = (key: string, title: string, detail: string, link: string, tone: Tone, root?: string) =>

@@ -117,7 +117,7 @@ export type Tone = "ok" | "warn" | "bad" | "odd" | "none";
 
 const TONES: Record<string, Tone> = {
   up: "ok", alive: "ok", working: "ok", well: "ok", closed: "ok", running: "ok", healthy: "ok", completed: "ok", available: "ok", done: "ok",
-  degraded: "warn", stale: "warn", spawning: "warn", idle: "none", rate_limited: "warn", stalled: "bad", "half-open": "warn", waiting: "warn",
+  degraded: "warn", failing: "warn", stale: "warn", spawning: "warn", idle: "none", rate_limited: "warn", stalled: "bad", "half-open": "warn", waiting: "warn",
   restarting: "warn", "setting up": "warn", cleaning: "warn", starting: "warn", paused: "warn",
   waiting_for_permission: "warn", waiting_for_input: "warn", interrupted: "warn",
   down: "bad", dead: "bad", open: "bad", failed: "bad", exhausted: "bad", exited: "bad", unhealthy: "bad", abandoned: "bad", unavailable: "bad", absent: "bad",

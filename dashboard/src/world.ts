@@ -121,9 +121,9 @@ function service(one: Told): Partial<Service> | null {
     case "service_down":
       return { state: "down", since, detail: String(one.data.detail ?? ""), incident: String(one.data.incident ?? "") };
     case "service_recovered":
-      return { state: "up", since, incident: null, gate: null, repairing: false };
+      return { state: "up", since, failures: 0, incident: null, gate: null, repairing: false };
     case "state_changed":
-      return { state: String(one.data.to), since };
+      return { state: String(one.data.to), since, ...(one.data.to === "up" ? { failures: 0 } : {}) };
     case "restart_started":
       return { repairing: true };
     case "restart_finished":

@@ -66,3 +66,29 @@ def test_of_an_argus_that_does_not_answer_the_page_says_how_it_was_and_counts_no
         footer = page.locator("footer")
         expect(footer).to_contain_text("was up for")
         assert footer.locator("time").count() == 0, "nothing that counts on"
+
+
+def test_a_service_that_fails_and_is_not_confirmed_down_is_called_failing_and_not_up(argus: Argus) -> None:
+    web = WebServer(argus, "web").start()
+    argus.configure([web.service(interval="1h")])
+    argus.up()
+    argus.wait_until("web", "up")
+    web.kill()
+    argus.cli("services", "check", "web")
+    with page_of(argus) as page:
+        card = page.locator("section[aria-labelledby=wrong] a.card")
+        expect(card.locator(".status.warn")).to_have_text("failing")
+        expect(card).to_contain_text("connection refused")
+        assert card.locator(".side").inner_text() == "1 failure in a row"
+        go(page, "services")
+        row = page.locator("a.service[data-row]")
+        expect(row.locator(".status.warn")).to_have_text("failing")
+        expect(row).to_contain_text("connection refused")
+        expect(page.locator(".chip")).to_contain_text("failing")
+        go(page, "services/web")
+        expect(page.locator(".title .status")).to_have_text("failing")
+        expect(page.locator("dl.facts")).not_to_contain_text("In this state")
+        web.start()
+        argus.cli("services", "check", "web")
+        page.reload()
+        expect(page.locator(".title .status")).to_have_text("up")

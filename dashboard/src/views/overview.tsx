@@ -4,8 +4,8 @@ import { confirm } from "../dialog";
 import type { Service, Session, State } from "../model";
 import { Ago, Empty, Mark, Status, useFetched } from "../parts";
 import { to } from "../route";
-import { type Consequence, type Need, type Wrong, consequences, givenUp, headline, keyOf, needs, wrong } from "../verdict";
-import { clock, duration, isAct, many, percent, plain, sentence, subject, toneOfEvent } from "../words";
+import { type Consequence, FAILING, type Need, type Wrong, consequences, givenUp, headline, keyOf, needs, standing, wrong } from "../verdict";
+import { clock, duration, isAct, many, percent, plain, sentence, subject, toneOf, toneOfEvent } from "../words";
 import type { World } from "../world";
 import { type History, ServiceBars, historyOf } from "./history";
 
@@ -16,13 +16,18 @@ const clipped = (words: string, most = 220): string => (words.length > most ? `$
 function ServiceTrouble({ one }: { one: Service }) {
   return (
     <a class="card row" data-row href={to("services", one.name)}>
-      <Status state={one.state} also={one.flapping ? "flapping" : undefined} />
+      <Status state={standing(one)} also={one.flapping ? "flapping" : undefined} />
       <strong>{one.name}</strong>
       <span class="what">{clipped(one.detail)}</span>
       <span class="soft side">
         {one.repairing ? "restarted, verifying" : one.gate ? `held back: ${one.gate}` : one.failures ? `${many(one.failures, "failure")} in a row` : ""}
-        {" · "}
-        <Ago at={one.since} bare />
+        {/* Since when it fails nobody says before it is confirmed; since when it was up is not asked. */}
+        {standing(one) !== FAILING && (
+          <>
+            {" · "}
+            <Ago at={one.since} bare />
+          </>
+        )}
       </span>
     </a>
   );
@@ -200,7 +205,7 @@ export function NeedCard({ need }: { need: Need }) {
 
 /** A few services as small multiples: those that are not well first. */
 function Glance({ state }: { state: State }) {
-  const order = [...state.services].sort((a, b) => Number(a.state === "up") - Number(b.state === "up") || (a.uptime["24h"] ?? 1) - (b.uptime["24h"] ?? 1));
+  const order = [...state.services].sort((a, b) => Number(standing(a) === "up") - Number(standing(b) === "up") || (a.uptime["24h"] ?? 1) - (b.uptime["24h"] ?? 1));
   const shown = order.slice(0, SHOWN);
   const names = shown.map((one) => one.name).join(",");
   const { value } = useFetched<History>(names ? `/api/history?services=${encodeURIComponent(names)}` : null, Math.floor(Date.now() / 60_000));
@@ -209,11 +214,11 @@ function Glance({ state }: { state: State }) {
       {shown.map((one) => (
         <li key={one.name}>
           <a href={to("services", one.name)} title={one.name}>
-            <Mark tone={one.state === "up" ? "ok" : one.state === "down" ? "bad" : one.state === "degraded" ? "warn" : "odd"} />
+            <Mark tone={toneOf(standing(one))} />
             <span class="name">{one.name}</span>
             <span class="soft figure">{percent(one.uptime["24h"])}</span>
             <ServiceBars history={historyOf(value, one.name)} />
-            <span class="hidden">{one.state}</span>
+            <span class="hidden">{standing(one)}</span>
           </a>
         </li>
       ))}

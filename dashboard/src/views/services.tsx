@@ -7,11 +7,12 @@ import { keeper } from "../keeper";
 import type { Service, State } from "../model";
 import { Ago, Bars, Empty, Facts, Rows, Status, Trouble, useFetched, useNarrow } from "../parts";
 import { to } from "../route";
+import { FAILING, standing } from "../verdict";
 import { clock, dayOf, duration, many, ms, percent } from "../words";
 import type { Reading } from "../world";
 import { type History, ServiceBars, type ServiceHistory, historyOf } from "./history";
 
-const STATES = ["down", "unknown", "degraded", "pending", "up"];
+const STATES = ["down", "unknown", FAILING, "degraded", "pending", "up"];
 const KEPT = 400;
 const FRESH = 60_000;
 
@@ -39,7 +40,7 @@ function useBars(names: string[]): (name: string) => ServiceHistory | null {
   return (name) => bars.get(name)?.history ?? null;
 }
 
-const rank = (one: Service): number => (one.pausedUntil ? 0.5 : 0) + STATES.indexOf(one.state);
+const rank = (one: Service): number => (one.pausedUntil ? 0.5 : 0) + STATES.indexOf(standing(one));
 
 function List({ state }: { state: State }) {
   const [words, search] = useState("");
@@ -48,10 +49,10 @@ function List({ state }: { state: State }) {
   const narrow = useNarrow();
   const history = useBars(seen);
   const counts = new Map<string, number>();
-  for (const one of state.services) counts.set(one.state, (counts.get(one.state) ?? 0) + 1);
+  for (const one of state.services) counts.set(standing(one), (counts.get(standing(one)) ?? 0) + 1);
   const wanted = words.trim().toLowerCase();
   const found = state.services
-    .filter((one) => (!only || one.state === only) && (!wanted || `${one.name} ${one.type} ${one.place} ${one.detail}`.toLowerCase().includes(wanted)))
+    .filter((one) => (!only || standing(one) === only) && (!wanted || `${one.name} ${one.type} ${one.place} ${one.detail}`.toLowerCase().includes(wanted)))
     .sort((a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name));
   return (
     <>
@@ -90,9 +91,9 @@ function List({ state }: { state: State }) {
         seen={(items) => see(items.map((one) => one.name))}
         draw={(one) => (
           <a class="service" data-row href={to("services", one.name)}>
-            <Status state={one.state} also={one.pausedUntil ? "paused" : one.repairing ? "restarting" : undefined} />
+            <Status state={standing(one)} also={one.pausedUntil ? "paused" : one.repairing ? "restarting" : undefined} />
             <span class="name">
-              <strong>{one.name}</strong> <span class="soft">{one.state === "up" ? one.place : one.detail}</span>
+              <strong>{one.name}</strong> <span class="soft">{standing(one) === "up" ? one.place : one.detail}</span>
             </span>
             <span class="figure latency">{ms(one.latencyMs)}</span>
             <ServiceBars history={history(one.name)} />
@@ -166,7 +167,7 @@ function Detail({ one, live, state }: { one: Service; live: Reading[] | undefine
       </p>
       <div class="title">
         <h1>{one.name}</h1>
-        <Status state={one.state} also={one.pausedUntil ? "paused" : one.repairing ? "restarted, verifying" : one.flapping ? "flapping" : undefined} />
+        <Status state={standing(one)} also={one.pausedUntil ? "paused" : one.repairing ? "restarted, verifying" : one.flapping ? "flapping" : undefined} />
         <div class="buttons">
           <button onClick={() => confirm(check(one))}>Check…</button>
           {one.pausedUntil ? <button onClick={() => confirm(resume(one))}>Resume…</button> : <button onClick={() => confirm(pause(one))}>Pause…</button>}
@@ -183,7 +184,7 @@ function Detail({ one, live, state }: { one: Service; live: Reading[] | undefine
       <p class="said">{one.detail}</p>
       <Facts
         facts={[
-          ["In this state", <Ago at={one.since} bare />],
+          ["In this state", standing(one) !== FAILING && <Ago at={one.since} bare />],
           ["Place", `${one.type} · ${one.place}`],
           ["Latency", ms(one.latencyMs)],
           ["Checked", <><Ago at={one.lastCheck} />, every {duration(one.interval)}</>],
