@@ -3,8 +3,8 @@ import { Confirmation, Toast } from "./dialog";
 import { keeper } from "./keeper";
 import { KEYS, listen } from "./keys";
 import type { State } from "./model";
-import { Ago, Mark, useTick } from "./parts";
-import { VIEWS, entry, to, usePlace } from "./route";
+import { Ago, Empty, Mark, useTick } from "./parts";
+import { NOWHERE, VIEWS, entry, to, usePlace } from "./route";
 import { entitle } from "./title";
 import { alone, headline, needs } from "./verdict";
 import { AgentsView } from "./views/agents";
@@ -56,6 +56,15 @@ const Starting = ({ link }: { link: Link }) => (
   </main>
 );
 
+const Nowhere = () => (
+  <>
+    <h1>There is no such page</h1>
+    <Empty>
+      The address leads nowhere. <a href={to("overview")}>The overview</a>
+    </Empty>
+  </>
+);
+
 function View({ world, view, name }: { world: World; view: string; name: string }) {
   const state = world.state!;
   switch (view) {
@@ -74,6 +83,8 @@ function View({ world, view, name }: { world: World; view: string; name: string 
       return <TimelineView world={world} />;
     case "settings":
       return <SettingsView state={state} link={world.link} />;
+    case NOWHERE:
+      return <Nowhere />;
     default:
       return <Overview state={state} world={world} />;
   }
@@ -141,7 +152,7 @@ function Navigation({ world, view }: { world: World; view: string }) {
               {counts[id] ? (
                 <span class="count">
                   {counts[id]}
-                  <span class="hidden"> {id === "overview" ? "need you" : "not well"}</span>
+                  <span class="hidden"> {id !== "overview" ? "not well" : counts[id] === 1 ? "needs you" : "need you"}</span>
                 </span>
               ) : null}
             </a>

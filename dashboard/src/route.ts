@@ -18,15 +18,20 @@ export const VIEWS: [id: string, title: string, letter: string][] = [
   ["settings", "Settings", "c"],
 ];
 
+/** An address that leads to no page. */
+export const NOWHERE = "nowhere";
+
 const INSIDE: Record<string, string> = { sessions: "agents" };
 
 export function place(): Place {
   const [view = "", ...rest] = location.hash.replace(/^#\/?/, "").split("/");
-  const known = VIEWS.some(([id]) => id === view) || view in INSIDE;
+  const known = VIEWS.some(([id]) => id === view) || Object.hasOwn(INSIDE, view);
+  if (!view) return { view: "overview", name: "" };
+  if (!known) return { view: NOWHERE, name: "" };
   try {
-    return { view: known ? view : "overview", name: decodeURIComponent(rest.join("/")) };
+    return { view, name: decodeURIComponent(rest.join("/")) };
   } catch {
-    return { view: "overview", name: "" };
+    return { view: NOWHERE, name: "" };
   }
 }
 

@@ -6,6 +6,6 @@ import { wrong } from "./verdict";
 export function entitle(state: State | null): void {
   const trouble = state ? wrong(state).length : 0;
   const { view, name } = place();
-  const where = name || VIEWS.find(([id]) => id === entry(view))?.[1] || "Overview";
+  const where = name || VIEWS.find(([id]) => id === entry(view))?.[1] || "No such page";
   document.title = `${trouble ? `(${trouble}) ` : ""}${where} · Argus`;
 }

@@ -151,6 +151,9 @@ export function needs(state: State): Need[] {
   ];
 }
 
+/** Nothing that could be well or not. */
+export const isIdle = (state: State): boolean => !state.services.length && !state.agents.length && !state.sessions.length && !state.environments.length;
+
 export interface Verdict {
   words: string;
   /** The same, said of a time that is over. */
@@ -179,6 +182,7 @@ export function verdict(state: State): Verdict {
   if (troubles === 1) return { words: "One thing is not well", past: "One thing was not well", tone: "warn" };
   if (troubles) return { words: `${troubles} things are not well`, past: `${troubles} things were not well`, tone: "warn" };
   if (!state.well) return { words: "Agents need you", past: "Agents needed you", tone: "warn" };
+  if (isIdle(state)) return { words: "Nothing is watched yet", past: "Nothing was watched yet", tone: "none" };
   return { words: "All is well", past: "All was well", tone: "ok" };
 }
 

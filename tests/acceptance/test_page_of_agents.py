@@ -38,7 +38,7 @@ def test_state_and_page_show_every_agents_heartbeat_and_what_needs_a_person(
 ) -> None:
     expect.set_options(timeout=DEADLINE * 1000)
     with page_of(running) as page:
-        expect(page.locator("#verdict")).to_have_text("All is well")
+        expect(page.locator("#verdict")).to_have_text("Nothing is watched yet")
         page.evaluate("location.hash = '#/agents'")
         expect(page.locator("main")).to_contain_text("No agent is known")
         with injected:
@@ -155,7 +155,7 @@ def test_what_is_down_with_its_root_needs_nobody_by_itself_and_says_why_it_is_do
         needs = page.locator("section[aria-labelledby=needs] article")
         expect(needs).to_have_count(1)
         expect(needs).to_contain_text("root")
-        expect(page.locator("nav a", has_text="Overview").locator(".count")).to_have_text("1 need you")
+        expect(page.locator("nav a", has_text="Overview").locator(".count")).to_have_text("1 needs you")
         page.locator("nav a", has_text="Incidents").click()
         expect(page.locator("a.card", has_text="because of root")).to_contain_text("child")
         root.start()

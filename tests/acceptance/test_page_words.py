@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -92,3 +93,49 @@ def test_a_service_that_fails_and_is_not_confirmed_down_is_called_failing_and_no
         argus.cli("services", "check", "web")
         page.reload()
         expect(page.locator(".title .status")).to_have_text("up")
+
+
+@pytest.mark.parametrize("has_a_file", [True, False])
+def test_where_nothing_is_watched_nothing_is_called_well_and_the_next_step_is_said(
+    argus: Argus, has_a_file: bool
+) -> None:
+    argus.configure()
+    argus.up()
+    with page_of(argus) as page:
+        if not has_a_file:
+            page.route("**/api/state", lambda route: route.fulfill(json=without_a_file(argus)))
+            page.reload()
+        headline = page.locator("main h1")
+        expect(headline).to_have_text("Nothing is watched yet")
+        expect(headline).to_have_class("big none")
+        wrong = page.locator("section[aria-labelledby=wrong]")
+        expect(wrong).to_contain_text("argus reload")
+        expect(wrong).to_contain_text("names no service" if has_a_file else "argus init")
+        expect(page.locator("main")).not_to_contain_text("answers as it should")
+        go(page, "settings")
+        notices = page.locator("section[aria-labelledby=configuration] .empty")
+        expect(notices).to_have_text(
+            "No notices: everything in it was understood." if has_a_file else "There is no file."
+        )
+        argus.rest("POST", "/api/heartbeat", {"agent_id": "one"})
+        page.unroute_all()
+        expect(page.locator("#verdict")).to_have_text("All is well")
+
+
+def without_a_file(argus: Argus) -> dict[str, Any]:
+    """This machine has much that listens: what is found where nothing does is played."""
+    state = dict(argus.get("/api/state"))
+    return {**state, "argus": {**state["argus"], "config": None, "discovered": True}}
+
+
+def test_an_address_that_leads_nowhere_says_so_and_how_to_the_overview(argus: Argus) -> None:
+    argus.configure()
+    argus.up()
+    with page_of(argus) as page:
+        for place in ("nowhere", "toString", "services/%", "over view"):
+            go(page, place)
+            expect(page.locator("main h1")).to_have_text("There is no such page")
+            expect(page.locator("nav [aria-current]")).to_have_count(0)
+            expect(page).to_have_title("No such page · Argus")
+            page.locator("main").get_by_role("link", name="The overview").click()
+            expect(page.locator("main h2").first).to_have_text("Is anything wrong now?")

@@ -4,9 +4,9 @@ import { confirm } from "../dialog";
 import type { Service, Session, State } from "../model";
 import { Ago, Empty, Mark, Status, useFetched } from "../parts";
 import { to } from "../route";
-import { type Consequence, FAILING, type Need, type Wrong, consequences, givenUp, headline, keyOf, needs, standing, wrong } from "../verdict";
+import { type Consequence, FAILING, type Need, type Wrong, consequences, givenUp, headline, isIdle, keyOf, needs, standing, wrong } from "../verdict";
 import { clock, duration, isAct, many, percent, plain, sentence, subject, toneOf, toneOfEvent } from "../words";
-import type { World } from "../world";
+import type { Link, World } from "../world";
 import { type History, ServiceBars, historyOf } from "./history";
 
 const SHOWN = 12;
@@ -226,6 +226,24 @@ function Glance({ state }: { state: State }) {
   );
 }
 
+/** Why nothing stands under the first question. */
+function Quiet({ state, link }: { state: State; link: Link }) {
+  if (isIdle(state)) return <Empty>{state.argus.config ? <NothingNamed file={state.argus.config} /> : <NoFile />}</Empty>;
+  return <Empty>{link.kind === "lost" ? "Nothing was, when Argus was last heard." : "Nothing. Everything that is watched answers as it should."}</Empty>;
+}
+
+const NoFile = () => (
+  <>
+    There is no argus.yaml, and nothing that listens here was found. <code>argus init</code> writes a first file; what listens is looked for at the start and by <code>argus reload</code>.
+  </>
+);
+
+const NothingNamed = ({ file }: { file: string }) => (
+  <>
+    {file} names no service, and no agent, session or environment is known. Name what is to be watched there, and <code>argus reload</code> takes it up.
+  </>
+);
+
 export function Overview({ state, world }: { state: State; world: World }) {
   const { words, tone } = headline(state, world.link);
   const troubles = wrong(state);
@@ -253,7 +271,7 @@ export function Overview({ state, world }: { state: State; world: World }) {
       </p>
       <section aria-labelledby="wrong">
         <h2 id="wrong">Is anything wrong now?</h2>
-        {troubles.length === 0 && <Empty>{world.link.kind === "lost" ? "Nothing was, when Argus was last heard." : "Nothing. Everything that is watched answers as it should."}</Empty>}
+        {troubles.length === 0 && <Quiet state={state} link={world.link} />}
         <div class="stack">
           {troubles.slice(0, SHOWN).map((one) => (
             <Root key={one.kind === "service" ? one.one.name : one.kind === "agent" ? one.one.agent_id : one.key} one={one} under={under.get(rootOf(one)) ?? []} />
@@ -308,7 +326,7 @@ export function Overview({ state, world }: { state: State; world: World }) {
           <Glance state={state} />
         </section>
       )}
-      {state.argus.discovered && (
+      {state.argus.discovered && !isIdle(state) && (
         <Empty>
           There is no argus.yaml: what listens on this machine is watched, and nothing is restarted. <code>argus init</code> writes one.
         </Empty>

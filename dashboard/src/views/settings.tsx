@@ -50,7 +50,7 @@ export function SettingsView({ state, link }: { state: State; link: Link }) {
             <Mark tone="warn" /> {one}
           </p>
         ))}
-        {argus.notices.length === 0 && <Empty>No notices: everything in it was understood.</Empty>}
+        {argus.notices.length === 0 && <Empty>{argus.config ? "No notices: everything in it was understood." : "There is no file."}</Empty>}
         <Facts
           facts={[
             ["File", argus.config ?? (argus.discovered ? "none: what was found listening is watched" : "none")],
