@@ -154,6 +154,10 @@ export function needs(state: State): Need[] {
 /** Nothing that could be well or not. */
 export const isIdle = (state: State): boolean => !state.services.length && !state.agents.length && !state.sessions.length && !state.environments.length;
 
+/** Only a person's word is missing: what Argus may not do by itself it proposes, once in an outage. */
+export const isProposed = (state: State, one: Service): boolean =>
+  state.autonomy === "cautious" && one.gate === "autonomy" && one.restartable && !one.restarts && state.budget.left > 0;
+
 export interface Verdict {
   words: string;
   /** The same, said of a time that is over. */

@@ -8,6 +8,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+import yaml
 from playwright.sync_api import Page, expect
 
 from tests.acceptance.browser import CHROMIUM, page_of
@@ -139,3 +140,43 @@ def test_an_address_that_leads_nowhere_says_so_and_how_to_the_overview(argus: Ar
             expect(page).to_have_title("No such page · Argus")
             page.locator("main").get_by_role("link", name="The overview").click()
             expect(page.locator("main h2").first).to_have_text("Is anything wrong now?")
+
+
+def test_a_restart_that_only_autonomy_holds_back_is_proposed_and_approved_on_the_page(argus: Argus) -> None:
+    web = WebServer(argus, "web").start()
+    argus.configure([web.service("repair")], autonomy="cautious")
+    argus.up()
+    argus.wait_until("web", "up")
+    web.kill()
+    incident = argus.wait_for("service_down", "web").data["incident"]
+    with page_of(argus) as page:
+        card = page.locator("section[aria-labelledby=needs] article")
+        expect(card).to_contain_text("Argus proposes: restart web")
+        expect(card).not_to_contain_text("holds back")
+        card.get_by_role("button", name="Approve the restart…").click()
+        page.get_by_role("dialog").get_by_role("button", name="Restart", exact=True).click()
+        argus.wait_for("service_recovered", "web")
+        expect(page.locator("main h1")).to_have_text("All is well")
+        go(page, f"incidents/{incident}")
+        expect(page.locator("dl.facts")).to_contain_text("Restarts1")
+        expect(page.locator("h2", has_text="Kept with it")).to_have_count(0)
+
+
+def test_who_stood_still_and_goes_on_is_not_said_to_wait(argus: Argus) -> None:
+    db = WebServer(argus, "db").start()
+    argus.configure([db.service()])
+    said = yaml.safe_load(argus.config.read_text())
+    worker = {"command": ["sleep", "600"], "cwd": str(argus.folder), "dependsOn": ["db"]}
+    argus.write(yaml.safe_dump({**said, "agents": {"configs": {"worker": worker}}}))
+    argus.up()
+    argus.wait_until("db", "up")
+    argus.cli("agents", "spawn", "worker", "--task", "a task")
+    argus.wait_for("agent_spawned")
+    db.kill()
+    incident = argus.wait_for("dependency_lost").data["incident"]
+    db.start()
+    argus.wait_for("dependency_back")
+    with page_of(argus) as page:
+        go(page, f"incidents/{incident}")
+        waits = page.locator("ol.story [data-part=explained] strong")
+        expect(waits).to_have_text(["Waits", "Goes on"])

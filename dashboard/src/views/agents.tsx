@@ -135,7 +135,7 @@ function List({ state, stamp }: { state: State; stamp: unknown }) {
           <h2 id="waiting">Waiting for you</h2>
           <div class="grid">
             {waiting.slice(0, WAITING).map((need) => (
-              <NeedCard key={keyOf(need)} need={need} />
+              <NeedCard key={keyOf(need)} need={need} state={state} />
             ))}
           </div>
           {waiting.length > WAITING && <p class="soft">and {waiting.length - WAITING} more, when these are answered</p>}
@@ -296,7 +296,7 @@ function AgentDetail({ one, state, stamp }: { one: Agent; state: State; stamp: u
       {asks.length > 0 && (
         <div class="grid">
           {asks.map((request) => (
-            <NeedCard key={request.id} need={{ kind: "stop", one: request }} />
+            <NeedCard key={request.id} need={{ kind: "stop", one: request }} state={state} />
           ))}
         </div>
       )}

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { type Problem, asProblem, get, part } from "../api";
-import type { Incident, State, Told } from "../model";
+import { type Incident, type State, type Told, text } from "../model";
 import { Ago, Empty, Evidence, Facts, Mark, Trouble, useFetched } from "../parts";
 import { to } from "../route";
 import { now } from "../time";
@@ -17,6 +17,13 @@ const lasted = (one: Incident): string => duration(((one.closed ? Date.parse(one
 
 /** The incident of which this one is a part; empty when it stands for itself. */
 const rootOf = (one: Incident): string => (typeof one.data.explainedBy === "string" ? one.data.explainedBy : "");
+
+/** What the page and the story above it say in words. */
+const SAID = ["explainedBy", "ended", "restarts", "gate", "waitsSince"];
+
+/** Of what is kept with an incident that which is evidence; its flags are how Argus remembers what it did. */
+const keptOf = (one: Incident): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(one.data).filter(([key, value]) => !SAID.includes(key) && typeof value !== "boolean" && value !== null && value !== ""));
 
 const titleOf = (one: Incident | undefined): string => (one ? one.subject || plain(one.kind) : "another incident");
 
@@ -91,12 +98,19 @@ interface Story {
 
 const PARTS: Record<string, string> = { observation: "Seen", decision: "Decided", act: "Done", outcome: "Outcome", notification: "Told", explained: "Waits" };
 
+/** What a line is called. Who stood still and does so no longer is a part of the story as those who wait. */
+function labelOf(entry: Entry, told: Told | undefined): string {
+  if (told?.type === "dependency_back" && !(told.data.still_waits_for as unknown[] | undefined)?.length) return "Goes on";
+  if (told?.type === "spawn_wait_ended") return told.data.outcome === "started" ? "Goes on" : "Outcome";
+  return PARTS[entry.part] ?? plain(entry.part);
+}
+
 /** A line of the story. What its event holds besides is under its first line. */
 function Line({ entry, event }: { entry: Entry; event: Story["events"][number] | undefined }) {
   const told: Told | undefined = event && { ...event, at: event.timestamp, data: { subject: event.subject, ...event.data } };
   const line = (
     <>
-      <strong>{PARTS[entry.part] ?? plain(entry.part)}</strong> {clipped(entry.text, 500)}
+      <strong>{labelOf(entry, told)}</strong> {clipped(entry.text, 500)}
     </>
   );
   return (
@@ -123,6 +137,7 @@ function Detail({ id, stamp }: { id: string; stamp: unknown }) {
   const one = value?.incident;
   const events = new Map(value?.events.map((event) => [event.id, event]));
   const root = one ? rootOf(one) : "";
+  const kept = one ? keptOf(one) : {};
   return (
     <>
       <p class="back">
@@ -143,6 +158,9 @@ function Detail({ id, stamp }: { id: string; stamp: unknown }) {
               ["Opened", moment(one.opened)],
               ["Closed", one.closed && moment(one.closed)],
               [one.closed ? "Lasted" : "Lasts for", lasted(one)],
+              ["Restarts", Number(one.data.restarts) || null],
+              ["Held back", !one.closed && text(one.data.gate)],
+              ["Ended", text(one.data.ended)],
               ["Because of", root && <a href={to("incidents", root)}>another incident</a>],
               ["Id", <code>{one.id}</code>],
               ["In a terminal", <code>argus explain {one.id}</code>],
@@ -167,10 +185,10 @@ function Detail({ id, stamp }: { id: string; stamp: unknown }) {
               </ul>
             </section>
           )}
-          {Object.keys(one.data).length > 0 && (
+          {Object.keys(kept).length > 0 && (
             <section aria-labelledby="kept">
               <h2 id="kept">Kept with it</h2>
-              <Evidence data={one.data} />
+              <Evidence data={kept} />
             </section>
           )}
           {!one.closed && (

@@ -4,7 +4,7 @@ import { confirm } from "../dialog";
 import type { Service, Session, State } from "../model";
 import { Ago, Empty, Mark, Status, useFetched } from "../parts";
 import { to } from "../route";
-import { type Consequence, FAILING, type Need, type Wrong, consequences, givenUp, headline, isIdle, keyOf, needs, standing, wrong } from "../verdict";
+import { type Consequence, FAILING, type Need, type Wrong, consequences, givenUp, headline, isIdle, isProposed, keyOf, needs, standing, wrong } from "../verdict";
 import { clock, duration, isAct, many, percent, plain, sentence, subject, toneOf, toneOfEvent } from "../words";
 import type { Link, World } from "../world";
 import { type History, ServiceBars, historyOf } from "./history";
@@ -107,7 +107,7 @@ export function Asked({ one }: { one: Session }) {
   );
 }
 
-export function NeedCard({ need }: { need: Need }) {
+export function NeedCard({ need, state }: { need: Need; state: State }) {
   switch (need.kind) {
     case "stop": {
       const { one } = need;
@@ -177,13 +177,15 @@ export function NeedCard({ need }: { need: Need }) {
     }
     case "service": {
       const { one } = need;
+      const proposed = isProposed(state, one);
       return (
         <article class="card need">
           <p>
             <Status state={one.state} /> <a href={to("services", one.name)}>{one.name}</a> · <Ago at={one.since} />
           </p>
           <p class="said">
-            {clipped(one.detail, 300)} · {one.gate ? `Argus holds back: ${one.gate}` : "Argus has no way to restart it"}
+            {clipped(one.detail, 300)} ·{" "}
+            {proposed ? `Argus proposes: restart ${one.name}` : one.gate ? `Argus holds back: ${one.gate}` : "Argus has no way to restart it"}
           </p>
           <div class="buttons">
             {one.incident && (
@@ -193,7 +195,7 @@ export function NeedCard({ need }: { need: Need }) {
             )}
             {one.restartable && (
               <button class="primary" onClick={() => confirm(restart(one))}>
-                Restart…
+                {proposed ? "Approve the restart…" : "Restart…"}
               </button>
             )}
           </div>
@@ -309,7 +311,7 @@ export function Overview({ state, world }: { state: State; world: World }) {
         {waiting.length === 0 && <Empty>Nothing waits for a person.</Empty>}
         <div class="grid">
           {waiting.slice(0, SHOWN).map((need) => (
-            <NeedCard key={keyOf(need)} need={need} />
+            <NeedCard key={keyOf(need)} need={need} state={state} />
           ))}
         </div>
         {waiting.length > SHOWN && (
