@@ -105,7 +105,7 @@ def test_the_overview_says_what_is_wrong_what_was_done_and_what_needs_you_in_thi
 
     house.servers["search"].kill()
     done = page.locator("section[aria-labelledby=did]")
-    expect(done).to_contain_text("search restart recovered")
+    expect(done).to_contain_text("search was restarted and is up again")
     done.get_by_role("link", name="evidence").first.click()
     story = page.locator("ol.story")
     expect(story.locator("[data-part=observation]")).to_contain_text("connection refused")

@@ -180,3 +180,50 @@ def test_who_stood_still_and_goes_on_is_not_said_to_wait(argus: Argus) -> None:
         go(page, f"incidents/{incident}")
         waits = page.locator("ol.story [data-part=explained] strong")
         expect(waits).to_have_text(["Waits", "Goes on"])
+
+
+def test_what_happened_is_said_in_sentences_and_what_a_person_did_is_not_said_to_be_done_by_argus(argus: Argus) -> None:
+    web, lost = WebServer(argus, "web").start(), WebServer(argus, "lost").start()
+    argus.configure([web.service("repair"), lost.service("fail")])
+    said = yaml.safe_load(argus.config.read_text())
+    worker = {"command": ["sleep", "600"], "cwd": str(argus.folder)}
+    argus.write(yaml.safe_dump({**said, "agents": {"configs": {"worker": worker}}}))
+    argus.up()
+    for one in ("web", "lost"):
+        argus.wait_until(one, "up")
+    argus.rest("PUT", "/api/autonomy", {"level": "cautious"})
+    argus.rest("PUT", "/api/autonomy", {"level": "moderate"})
+    argus.cli("services", "pause", "web", "--for", "1h")
+    argus.cli("services", "resume", "web")
+    said["health"]["restartBudget"] = {"maxPerHour": 5}
+    argus.write(yaml.safe_dump({**said, "agents": {"configs": {"worker": worker}}}))
+    argus.cli("reload")
+    argus.cli("agents", "spawn", "worker", "--task", "a task")
+    agent = argus.wait_for("agent_spawned").data["agent_id"]
+    argus.cli("agents", "stop", agent)
+    web.kill()
+    argus.wait_for("service_recovered", "web")
+    lost.kill()
+    argus.wait_for("service_escalated", "lost")
+    argus.wait_for("agent_removed")
+    with page_of(argus) as page:
+        done = page.locator("section[aria-labelledby=did] ol.acts")
+        acts = (
+            "web was restarted and is up again",
+            "lost could not be restarted: exit status 7",
+            "lost is handed to you: its restart could not be carried out",
+            f"{agent} was told to end",
+        )
+        for words in acts:
+            expect(done).to_contain_text(words)
+        for words in ("autonomy", "configuration", "paused", "resumed", "_"):
+            expect(done).not_to_contain_text(words)
+        go(page, "timeline")
+        events = page.locator("ol.story")
+        by_a_person = (
+            "configuration read again by cli",
+            f"{agent} is started by cli",
+            "autonomy cautious → moderate by",
+        )
+        for words in (*acts, *by_a_person):
+            expect(events).to_contain_text(words)
