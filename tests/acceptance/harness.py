@@ -242,9 +242,15 @@ class Argus:
     def words(self, *arguments: str) -> list[str]:
         return [PROGRAM, *arguments]
 
-    def cli(self, *arguments: str, env: dict[str, str] | None = None, timeout: float = 60.0) -> Ran:
+    def cli(
+        self, *arguments: str, env: dict[str, str] | None = None, timeout: float = 60.0, nowhere: bool = False
+    ) -> Ran:
+        """`nowhere`: in a folder that is taken away before it starts."""
+        words = self.words(*arguments)
+        if nowhere:
+            words = ["sh", "-c", 'mkdir gone && cd gone && rmdir ../gone && exec "$@"', "sh", *words]
         done = subprocess.run(
-            self.words(*arguments),
+            words,
             cwd=self.folder,
             env={**self.env, **(env or {})},
             stdin=subprocess.DEVNULL,

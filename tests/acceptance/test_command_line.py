@@ -60,6 +60,50 @@ def test_wrong_use_is_2_and_one_document_with_json(argus: Argus, words: tuple[st
     assert plain.stderr
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("check",),
+        ("--config", "x.yaml", "check"),
+        ("init",),
+        ("up",),
+        ("up", "--detach"),
+        ("--config", "x.yaml", "reload"),
+        ("agent", "run", "builder", "--task", "t"),
+        ("service", "install", "--dry-run"),
+        ("status",),
+        ("env", "status"),
+        ("env", "status", "--project-path", "."),
+        ("token", "--agent", "a1", "--project", "."),
+        ("hooks", "install", "--settings", "settings.json"),
+    ],
+    ids=" ".join,
+)
+def test_a_folder_that_is_gone_is_said_where_it_is_needed(argus: Argus, words: tuple[str, ...]) -> None:
+    json = () if words[0] == "agent" else ("--json",)
+    ran = argus.cli(*words, *json, nowhere=True)
+    assert (ran.code, argus.find()) == (2, None)
+    if json:
+        assert ran.error["code"] == "INVALID_REQUEST"
+        assert ran.error["suggestedActions"] == ["go_elsewhere"]
+    else:
+        assert "INVALID_REQUEST" in ran.stderr
+        assert "cd FOLDER" in ran.stderr
+
+
+def test_a_folder_that_is_gone_is_not_missed_where_all_is_named_whole(argus: Argus) -> None:
+    argus.configure()
+    named, file = {"ARGUS_CONFIG": str(argus.config)}, str(argus.config)
+    assert argus.cli("check", "--json", env=named, nowhere=True).json["file"] == file
+    assert argus.cli("--config", file, "check", "--json", nowhere=True).json["file"] == file
+    assert argus.cli("doctor", "--json", env=_ALONE, nowhere=True).json["checks"]
+    assert argus.cli("up", "--detach", "--json", env=named, nowhere=True).code == 0
+    assert argus.cli("status", nowhere=True).code == 0
+    assert argus.cli("reload", nowhere=True).code == 0
+    assert argus.cli("context", nowhere=True).code == 0
+    assert argus.cli("down", nowhere=True).code == 0
+
+
 def test_the_exit_code_says_whether_all_is_well(argus: Argus, web: WebServer) -> None:
     argus.configure([web.service("repair")], autonomy="observe")
     argus.up()

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from argus.cli import client
+from argus.cli import client, here
 from argus.core.errors import ArgusError, Code
 
 _STARTED = 30.0
@@ -38,7 +38,7 @@ def run(config: str, task: str, project: str | None) -> None:
     It is on record before it starts, and goes on here under its next id when it dies unfinished. Ctrl-C and Ctrl-Z
     are the agent's. Ends with its exit status.
     """
-    body = {"config_name": config, "task": task, "pid": os.getpid(), "here": str(Path.cwd())}
+    body = {"config_name": config, "task": task, "pid": os.getpid(), "here": str(here.folder())}
     if project:
         body["project_path"] = str(Path(project).absolute())
     launch = client.ask(_named_config(), "POST", "/api/agents/launch", body, timeout=_CHECKED_OUT)

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import click
 
+from argus.cli import here
 from argus.cli.client import Refused
 from argus.cli.render import clean
 from argus.core.clock import SystemClock, milliseconds
@@ -41,6 +42,8 @@ def leave(error: Exception, as_json: bool) -> NoReturn:
             sys.exit(_WRONG_USE)
         case click.ClickException():
             _say(_structured(ArgusError(Code.INVALID_REQUEST, error.format_message())), as_json)
+        case FileNotFoundError(filename=None) if here.is_gone():
+            _say(_structured(here.gone()), as_json)
         case _ if os.environ.get("ARGUS_DEBUG"):
             raise error
         case ModuleNotFoundError() if error.name and not error.name.startswith("argus"):

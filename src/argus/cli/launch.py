@@ -12,7 +12,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from argus import config_file, home
+from argus import home
+from argus.cli import here
 from argus.cli.client import Refused, running, wait_for
 from argus.core.errors import HELD_UP, ArgusError, Code
 from argus.host import state_folder
@@ -30,10 +31,10 @@ def start_detached(
     """Starts a daemon in a session of its own and returns its announcement; raises what kept it from starting."""
 
     folder = home.folder(os.environ)
-    path = config_file.find(config, os.environ, Path.cwd())
+    path = here.configuration(config)
     errors = _error_file(folder)
     reading, writing = os.pipe()
-    argv = [sys.executable, "-m", "argus.daemon", "--ready-fd", str(writing), "--folder", str(Path.cwd())]
+    argv = [sys.executable, "-m", "argus.daemon", "--ready-fd", str(writing), "--folder", str(here.or_nowhere())]
     for option, value in (("--config", path and path.absolute()), ("--host", host), ("--port", port)):
         if value is not None:
             argv += [option, str(value)]

@@ -12,8 +12,8 @@ from typing import Any
 
 import click
 
-from argus import config_file, home
-from argus.cli import client
+from argus import home
+from argus.cli import client, here
 from argus.core.errors import IN_THE_WAY, ArgusError, Code
 
 _json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -57,7 +57,8 @@ def up(detach: bool, host: str | None, port: int | None, config: str | None, as_
 
     options = Options(
         home=home.folder(os.environ),
-        config=config_file.find(named, os.environ, Path.cwd()),
+        config=here.configuration(named),
+        folder=here.or_nowhere(),
         host=host,
         port=port,
     )
@@ -157,7 +158,7 @@ def init(file: str, restartable: bool, force: bool, shown: bool, as_json: bool) 
         click.echo(json.dumps({"file": str(path), "services": [one.name for one in services], "found": counts}))
         return
     running = taking_up.running()
-    follows = taking_up.command(path, running, os.environ, Path.cwd())
+    follows = taking_up.command(path, running)
     other = f" ({running.said})" if running is not None and not running.uses(path) else ""
     many = f"{len(services)} service{'' if len(services) == 1 else 's'}"
     click.echo(f"{path}: {many}, autonomy observe. Read it, then: {follows}{other}")
@@ -188,7 +189,7 @@ def check(file: str | None, e2e: bool, as_json: bool) -> None:
     from argus import startup
     from argus.core.redact import Redactor
 
-    path = config_file.find(file or _named_config(), os.environ, Path.cwd())
+    path = here.configuration(file or _named_config())
     loaded = configuration.load(path)
     startup.check(loaded, path, Redactor())
     notices = loaded.notices(path)
@@ -227,9 +228,9 @@ def _check_environment(file: str | None, as_json: bool) -> None:
     from argus.environments.e2e import loading
     from argus.yaml_lines import dotted
 
-    here = Path.cwd()
+    working = here.folder()
     chance, now = secrets.token_hex(), SystemClock().wall()
-    loaded = loading.load(here, file=file, environ=os.environ, working=here, now=now, seed=chance)
+    loaded = loading.load(working, file=file, environ=os.environ, working=working, now=now, seed=chance)
     if as_json:
         said = {
             "file": str(loaded.file),

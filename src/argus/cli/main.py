@@ -127,18 +127,22 @@ def _command(name: str, operations: list[dict[str, Any]]) -> click.Command:
 
     def callback(as_json: bool, **given: Any) -> None:
         said = {name: value for name in fields if (value := given.get(_safe(name))) is not None}
-        said |= {name: _filled(field["cli"]) for name, field in fields.items() if "cli" in field and name not in said}
+        said |= {name: _filled(field) for name, field in fields.items() if "cli" in field and name not in said}
         group = click.get_current_context().parent
         _run(operations, said, verb, as_json or bool(group and group.params.get("as_json")))
 
     return click.Command(name, params=[*params, _json_option()], callback=callback, help=operations[-1]["help"])
 
 
-def _filled(what: str) -> Any:
+def _filled(field: dict[str, Any]) -> Any:
     """What the CLI knows by itself: where it was called, and in which environment."""
+    if field["cli"] == "folder" and field["required"]:
+        from argus.cli import here
+
+        return str(here.folder())
     from argus.cli.shell import shell
 
-    return shell()["folder"] if what == "folder" else shell()
+    return shell()["folder"] if field["cli"] == "folder" else shell()
 
 
 def _watchable(command: click.Command) -> click.Command:

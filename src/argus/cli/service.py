@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from pathlib import Path
 from shlex import quote
 from typing import Any
 
 import click
 
-from argus import config_file, home
-from argus.cli import client
+from argus import home
+from argus.cli import client, here
 from argus.cli.installing import files, plan
 from argus.cli.installing.files import Whose
 from argus.cli.installing.launchd import Launchd
@@ -54,7 +53,7 @@ def install(system: bool, dry_run: bool, as_json: bool) -> None:
 
     _refuse_agents()
     keeper = manager(system=system)
-    path = config_file.find(_named_config(), os.environ, Path.cwd())
+    path = here.configuration(_named_config())
     if path is not None:
         configuration.load(path)  # a service that cannot start is found out now
     planned = plan.make(path, os.environ)

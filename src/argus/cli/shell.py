@@ -6,6 +6,7 @@ import json
 import os
 from typing import Any
 
+from argus.cli import here
 from argus.core.errors import ArgusError, Code
 
 _MOST = 900 * 1024
@@ -35,10 +36,7 @@ def shell(*, cut: bool = False) -> dict[str, Any]:
 
 
 def _folder() -> str:
-    try:
-        return os.getcwd()
-    except OSError:
-        return "/"  # it was taken away from under us
+    return str(here.or_nowhere())
 
 
 def _is_text(value: str) -> bool:

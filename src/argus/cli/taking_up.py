@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
-from argus import config_file, home
-from argus.cli import client
+from argus import home
+from argus.cli import client, here
 from argus.core.errors import ArgusError
 
 _PATIENCE = 5.0
@@ -50,17 +49,17 @@ def own_ports() -> set[int]:
     return set() if found is None else {found.port}
 
 
-def command(path: Path, found: Running | None, environ: Mapping[str, str], folder: Path) -> str:
+def command(path: Path, found: Running | None) -> str:
     """What makes this file the one that counts."""
     if found is not None and found.uses(path):
         return "argus reload"
-    start = START if _is_found(path, environ, folder) else f"argus --config {quote(str(path))} up --detach"
+    start = START if _is_found(path) else f"argus --config {quote(str(path))} up --detach"
     return start if found is None else f"argus down && {start}"
 
 
-def _is_found(path: Path, environ: Mapping[str, str], folder: Path) -> bool:
+def _is_found(path: Path) -> bool:
     """Whether a start from here takes it without being told to."""
     try:
-        return config_file.find(None, environ, folder) == path
+        return here.configuration(None) == path
     except ArgusError:
         return False

@@ -53,6 +53,9 @@ OF_A_NEWER = ("install_newer",)
 """What is suggested where neither the disk nor time mends it: something lies where a file of ours belongs, or a newer
 Argus wrote it."""
 
+FROM_NOWHERE = ("go_elsewhere",)
+"""Of a command in a folder that is gone."""
+
 HELD_UP = ("end_by_force",)
 """Of a daemon that lives and does not answer, or does not end."""
 
@@ -102,6 +105,7 @@ ACTIONS: dict[str, str] = {
     "fix_settings": "Correct what is named in the settings file; then repeat the command.",
     "free_disk_space": "Free disk space on the named file system.",
     "free_ports": "Stop programs that hold ports of the range.",
+    "go_elsewhere": "Go to a folder that exists: cd FOLDER.",
     "hand_off_by_hand": "Write the handoff by hand, then clear the session.",
     "install_claude": "Install Claude Code, or name it: bridge.program in argus.yaml.",
     "install_again": "See what is lacking: argus doctor; then install Argus again: uv tool install --force argusd, or "

@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from argus import config as configuration
-from argus import config_file, home, startup
-from argus.cli import client, taking_up
+from argus import home, startup
+from argus.cli import client, here, taking_up
 from argus.cli.doctoring import around, folder, program, record, running
 from argus.cli.doctoring.finding import Case, Finding, State, bad, ok, warn
-from argus.core.errors import ArgusError
+from argus.core.errors import ACTIONS, ArgusError
 from argus.core.redact import Redactor
 
 Examination = Callable[[Case], "Finding | list[Finding]"]
@@ -61,18 +61,17 @@ def _as_it_runs(case: Case, about: Finding, path: Path | None) -> Finding:
     used = taking_up.Running(case.said().get("config"))
     if used.uses(path):
         return about
-    return warn(
-        "CONFIGURATION", f"{path} is well, but {used.said}", taking_up.command(path, used, os.environ, Path.cwd())
-    )
+    return warn("CONFIGURATION", f"{path} is well, but {used.said}", taking_up.command(path, used))
 
 
 def _configuration(named: str | None) -> tuple[Finding, configuration.Config, Path | None]:
     try:
-        path = config_file.find(named, os.environ, Path.cwd())
+        path = here.configuration(named)
         loaded = configuration.load(path)
         startup.check(loaded, path, Redactor())
     except ArgusError as error:
-        return bad("CONFIGURATION", error.message, "argus check says where"), configuration.Config(), None
+        follows = ACTIONS[error.actions[0]] if error.actions else "argus check says where"
+        return bad("CONFIGURATION", error.message, follows), configuration.Config(), None
     if path is None:
         said = "none found from here: Argus looks around and touches nothing"
         return ok("CONFIGURATION", said, "argus init writes a first one"), loaded, None
