@@ -82,6 +82,7 @@ def test_a_service_that_fails_and_is_not_confirmed_down_is_called_failing_and_no
         expect(card.locator(".status.warn")).to_have_text("failing")
         expect(card).to_contain_text("connection refused")
         assert card.locator(".side").inner_text() == "1 failure in a row"
+        expect(page.locator(".figures")).to_contain_text("0 of 1 service up")
         go(page, "services")
         row = page.locator("a.service[data-row]")
         expect(row.locator(".status.warn")).to_have_text("failing")
@@ -109,6 +110,7 @@ def test_where_nothing_is_watched_nothing_is_called_well_and_the_next_step_is_sa
         headline = page.locator("main h1")
         expect(headline).to_have_text("Nothing is watched yet")
         expect(headline).to_have_class("big none")
+        expect(page.locator(".figures span").first).to_have_text("0 services")
         wrong = page.locator("section[aria-labelledby=wrong]")
         expect(wrong).to_contain_text("argus reload")
         expect(wrong).to_contain_text("names no service" if has_a_file else "argus init")

@@ -252,16 +252,14 @@ export function Overview({ state, world }: { state: State; world: World }) {
   const under = consequences(state);
   const waiting = needs(state);
   const acts = world.timeline.filter(isAct).slice(0, SHOWN);
-  const up = state.services.filter((one) => one.state === "up").length;
+  const up = state.services.filter((one) => standing(one) === "up").length;
   return (
     <>
       <h1 class={`big ${tone}`}>
         <Mark tone={tone} /> {words}
       </h1>
       <p class="soft figures">
-        <span>
-          {up} of {many(state.services.length, "service")} up
-        </span>
+        <span>{state.services.length ? `${up} of ${many(state.services.length, "service")} up` : "0 services"}</span>
         <span>{many(state.agents.length, "agent")}</span>
         <span>{many(state.sessions.length, "session")}</span>
         <span>
