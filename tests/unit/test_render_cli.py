@@ -564,3 +564,29 @@ def test_who_stood_still_because_of_it_waits_only_as_long_as_that(type: str, dat
     told = {**_TOLD, "part": "explained", "evidence": []}
     answer = {**ANSWERS["explain"], "story": [told], "events": [{**EVENT, "type": type, "data": data}]}
     assert f"  {label:<9}down" in show("explain", answer).text
+
+
+@pytest.mark.parametrize(
+    ("attempts", "reason", "said"),
+    [
+        (1, "played anew: db was restarted\x1b[2J", "  passed it orders (line 3): played anew: db was restarted"),
+        (3, "", "  passed it orders (line 3), 3 attempts"),
+    ],
+    ids=["because-a-container-failed", "because-it-failed-itself"],
+)
+def test_a_case_that_did_not_pass_at_once_says_so(attempts: int, reason: str, said: str):
+    case = {"status": "passed", "failures": [], "output": "", "line": 3, "duration": 5.0, "saved": []}
+    suite = {
+        "id": "orders", "name": "Orders", "status": "passed", "duration": 1200.0, "error": None, "attempts": 1,
+        "warnings": [], "cases": [
+            {**case, "name": "it orders", "attempts": attempts, "reason": reason},
+            {**case, "name": "it lists", "attempts": 1, "reason": ""},
+        ],
+    }  # fmt: skip
+    totals = {"passed": 2, "failed": 0, "skipped": 0}
+    answer = {"status": "passed", "suites": [suite], "totals": totals, "duration": 1300.0, "restarts": []}
+    shown = show("env run", {**answer, "warnings": [], "problems": []})
+    assert shown.exit_code == 0
+    assert shown.text.splitlines()[1].startswith(said)
+    assert "it lists" not in shown.text
+    assert controls(shown.text) == set()

@@ -41,21 +41,30 @@ def _suite(suite: dict[str, Any]) -> Iterator[str]:
         yield from _case(one)
     if len(failed) > _SHOWN:
         yield f"  and {len(failed) - _SHOWN} more that failed"
+    # A green case that was played anew, or tried again, is not as good as another: whoever reads the run is told.
+    told = [one for one in suite["cases"] if one["status"] == "passed" and (one["attempts"] > 1 or one["reason"])]
+    yield from (f"  passed {': '.join(filter(None, (_tried(one), clean(one['reason']))))}" for one in told[:_SHOWN])
+    if len(told) > _SHOWN:
+        yield f"  and {len(told) - _SHOWN} more that passed so"
     reasons = {one["reason"] for one in suite["cases"] if one["status"] == "skipped" and one["reason"]}
     yield from (f"  skipped: {clean(one)}" for one in sorted(reasons)[:5])
     yield from (f"  warning: {clean(one)}" for one in suite["warnings"])
 
 
 def _case(one: dict[str, Any]) -> Iterator[str]:
-    line = f" (line {one['line']})" if one["line"] else ""
-    again = f", {one['attempts']} attempts" if one["attempts"] > 1 else ""
-    yield f"  FAILED {clean(one['name'])}{line}{again}"
+    yield f"  FAILED {_tried(one)}"
     for failure in one["failures"]:
         yield from _failure(failure, "    ")
     if one["reason"]:
         yield f"    {clean(one['reason'])}"
     if one["output"]:
         yield from (f"    | {clean(line)}" for line in one["output"].splitlines()[-_LINES:])
+
+
+def _tried(one: dict[str, Any]) -> str:
+    line = f" (line {one['line']})" if one["line"] else ""
+    again = f", {one['attempts']} attempts" if one["attempts"] > 1 else ""
+    return f"{clean(one['name'])}{line}{again}"
 
 
 def _failure(failure: dict[str, Any], indent: str) -> Iterator[str]:
