@@ -12,6 +12,8 @@ from argus.core.clock import Stamp
 from argus.core.trouble import Trouble
 
 DOMAIN = "agents"
+_COUNTED = 3
+"""Digits of the number of nearly every id; where the config is not known, those before them are its name's."""
 
 
 @dataclass(slots=True)
@@ -24,7 +26,7 @@ class Heard:
 
 
 class Book:
-    """Every agent that is not over, and for each stem of an id the highest number that was ever used."""
+    """Every agent that is not over, every id that was ever used, and for each config's the highest number."""
 
     def __init__(self) -> None:
         self._agents: dict[str, Agent] = {}
@@ -76,32 +78,39 @@ class Book:
             del self._heard[agent.id]  # this value was made with it; what came later stays on top
         if known:
             return
-        self.use(agent.id)
+        self._used.add(agent.id)
+        if policy.is_of(agent.id, agent.config):
+            # Of no other's: `worker2001` is the first of worker2, and not the 2001st of worker.
+            self._count(*policy.split(agent.id, agent.config))
 
     def use(self, id: str) -> None:
-        """The id of an agent of whom nothing else is known: nobody gets it again."""
+        """The id of an agent of whom nothing else is known: nobody gets it again, nor one before it."""
         self._used.add(id)
-        stem, digits = policy.split(id)
-        self._numbers[stem] = max(self._numbers.get(stem, 0), int(digits or 1))
+        stem, digits = id[:-_COUNTED], id[-_COUNTED:]
+        if digits.isascii() and digits.isdigit():
+            self._count(stem, digits)
+
+    def _count(self, stem: str, digits: str) -> None:
+        self._numbers[stem] = max(self._numbers.get(stem, 0), int(digits))
 
     def forget(self, id: str) -> None:
         """It is over; its number stays used."""
         self._agents.pop(id, None)
         self._heard.pop(id, None)
 
-    def next_id(self, id: str) -> str:
-        following = policy.next_id(id, self._highest(id))
-        while following in self._used:  # a number that outgrew its width reads as another stem
-            following = policy.next_id(following, self._highest(following))
+    def next_id(self, id: str, config: str = "") -> str:
+        following = policy.next_id(id, self._highest(id, config), config)
+        while following in self._used:
+            following = policy.next_id(following, self._highest(following, config), config)
         return following
 
     def first_id(self, config: str) -> str:
         id = policy.first_id(config)
-        is_new = id not in self._used and int(policy.split(id)[1]) > self._highest(id)
-        return id if is_new else self.next_id(id)
+        is_new = id not in self._used and not self._highest(id, config)
+        return id if is_new else self.next_id(id, config)
 
-    def _highest(self, id: str) -> int:
-        return self._numbers.get(policy.split(id)[0], 0)
+    def _highest(self, id: str, config: str) -> int:
+        return self._numbers.get(policy.split(id, config)[0], 0)
 
 
 _FIELDS = tuple(one.name for one in fields(Agent))

@@ -133,15 +133,19 @@ _DIGITS = 9
 _NUMBERED = re.compile(r"^(?P<stem>.*?)(?P<number>[0-9]{0,9})$", re.DOTALL)
 
 
-def next_id(id: str, highest: int) -> str:
+def next_id(id: str, highest: int, config: str = "") -> str:
     """The id after this one; `highest` is the highest number that was ever used with this stem."""
-    stem, digits = split(id)
+    stem, digits = split(id, config)
     number = max(int(digits or 1), highest) + 1
     return _fitting(stem, f"{number:0{max(3, len(digits))}d}")
 
 
 def first_id(config: str) -> str:
-    return _fitting(f"team-{config.lower()}", "001")
+    return _fitting(_stem(config), "001")
+
+
+def _stem(config: str) -> str:
+    return _fitting(f"team-{config.lower()}", "")
 
 
 def _fitting(stem: str, number: str) -> str:
@@ -149,8 +153,20 @@ def _fitting(stem: str, number: str) -> str:
     return stem[: LONGEST - _DIGITS] + number
 
 
-def split(id: str) -> tuple[str, str]:
-    """The stem and the trailing number of an id; of a number too long to count, its last nine digits."""
+def split(id: str, config: str = "") -> tuple[str, str]:
+    """The stem and the trailing number of an id; of a number too long to count, its last nine digits.
+
+    Of an id that was made of its config's name, the number begins after that: `worker2` has digits of its own.
+    """
+    if is_of(id, config):
+        stem = _stem(config)
+        return stem, id[len(stem) :]
     found = _NUMBERED.match(id)
     assert found is not None
     return found["stem"], found["number"]
+
+
+def is_of(id: str, config: str) -> bool:
+    """Whether it is the id of an agent of this config, as Argus names them."""
+    stem = _stem(config)
+    return bool(config) and id.startswith(stem) and re.fullmatch(r"[0-9]{3,9}", id[len(stem) :]) is not None

@@ -84,7 +84,7 @@ class Starts:
         session = await self._conversation(dead)
         following = replace(
             dead,
-            id=self._ledger.book.next_id(dead.id),
+            id=self._ledger.book.next_id(dead.id, dead.config),
             generation=dead.generation + 1,
             project=self.place(dead),
             tries=dead.tries + 1,

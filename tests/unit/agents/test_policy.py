@@ -107,8 +107,8 @@ def test_a_wait_never_shrinks_is_capped_and_has_a_quarter_of_jitter_at_most(chan
 # Ids.
 
 
-def agent(id: str) -> Agent:
-    return Agent(id, id, 1, State.ALIVE, 0.0)
+def agent(id: str, config: str = "") -> Agent:
+    return Agent(id, id, 1, State.ALIVE, 0.0, config=config)
 
 
 @pytest.mark.parametrize(
@@ -143,10 +143,32 @@ def test_first_ids_of_a_config_are_never_the_same(config: str) -> None:
     book, ids = Book(), []
     for _ in range(1200):
         ids.append(book.first_id(config))
-        book.put(agent(ids[-1]))
+        book.put(agent(ids[-1], config))
         book.forget(ids[-1])
     assert ids[0] == f"team-{config.lower()}001"
     assert len(set(ids)) == 1200
+
+
+def test_the_digits_of_a_configs_name_are_none_of_its_agents_numbers() -> None:
+    book = Book()
+    firsts = {name: book.first_id(name) for name in ("worker", "worker1", "worker18", "worker2")}
+    for name, id in firsts.items():
+        assert id == f"team-{name}001"
+        book.put(agent(id, name))
+    for name, id in firsts.items():
+        assert book.first_id(name) == f"team-{name}002"
+        assert book.next_id(id, name) == f"team-{name}002"
+    again = Book()  # of some, only the run folders are left
+    for id in firsts.values():
+        again.use(id)
+    assert [again.first_id(name) for name in firsts] == [f"team-{name}002" for name in firsts]
+
+
+def test_what_another_config_has_is_passed_over() -> None:
+    book = Book()
+    book.put(agent("team-a1001", "a"))  # its 1001st
+    assert book.first_id("a1") == "team-a1002"
+    assert book.next_id("team-a1001", "a") == "team-a1002"
 
 
 @given(st.lists(st.tuples(st.booleans(), st.sampled_from(["a", "a9", "a99", "a999999999", "a1000000000", "", "9"]))))
