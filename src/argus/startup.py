@@ -19,7 +19,7 @@ from argus import __version__, config, discovery, home, installation, logs
 from argus.config import Config
 from argus.core.clock import Clock, SystemClock
 from argus.core.errors import ArgusError
-from argus.core.redact import Redactor
+from argus.core.redact import Redactor, password_of, passwords_in
 from argus.host import channels, disk, files, ports, state_folder
 from argus.loops import log
 from argus.ops.house import Facts, Setup
@@ -144,6 +144,11 @@ def check(loaded: Config, file: Path | None, redactor: Redactor) -> None:
     """What keeps a configuration that reads well from working: found at the start, not in the first outage."""
     named.check(_store_url(loaded), redactor)
     _learn(loaded, redactor)
+    if file is not None:
+        # Whatever a URL in it is for: commands are given some, and print them in pieces.
+        with contextlib.suppress(OSError):
+            for secret in passwords_in(file.read_text(encoding="utf-8", errors="replace")):
+                redactor.learn(secret)
     if loaded.notify.channels and not channels.available():
         message = f"needs Apprise, which is not installed: {installation.here().again()}"
         raise config.refused(file, {("notify", "channels"): message})
@@ -160,7 +165,7 @@ def _learn(loaded: Config, redactor: Redactor) -> None:
     """The secrets of the file: agents may print what they are given, and whoever is asked what was sent. Of MCP servers
     the bridge learns them, when it knows what their variables mean."""
     for channel in loaded.notify.channels:
-        redactor.learn(channel.url.get_secret_value())
+        redactor.learn_address(channel.url.get_secret_value())
     for agent in loaded.agents.configs.values():
         redactor.learn_environment(agent.env)
     for service in loaded.health.services:
@@ -168,6 +173,7 @@ def _learn(loaded: Config, redactor: Redactor) -> None:
             # Without its kind, too: `Bearer` is no secret.
             redactor.learn_environment({name: value})
             redactor.learn_environment({name: value.rpartition(" ")[2]})
+            redactor.learn(password_of(value))
 
 
 async def _open_store(

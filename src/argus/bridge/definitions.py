@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +16,7 @@ from typing import Any
 from argus.bridge.definition import Definition
 from argus.bridge.expanding import Missing, expanded
 from argus.bridge.settings import Bridge, McpServer, is_name
-from argus.core.redact import is_named_like_one
+from argus.core.redact import is_named_like_one, looks_like_one, password_of, passwords_in
 from argus.host.readers import Readers, contents
 
 FILE = ".mcp.json"
@@ -27,7 +26,6 @@ _MOST = 200
 _ABOVE = 64
 _READ = 5.0
 """Seconds in which the files have to be read: they may lie on a disk that hangs."""
-_LIKE_A_SECRET = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])[^\s/:.\\]{16,}")
 _KINDS = {"stdio": "stdio", "http": "http", "streamable-http": "http"}
 
 
@@ -143,10 +141,11 @@ class Definitions:
     def _learn_secrets(self, one: Definition) -> None:
         """Not all that it is given is one: an address or a folder must stay readable everywhere else."""
         for name, value in (*one.environ.items(), *one.headers.items()):
-            for part in (value, value.rpartition(" ")[2]):
-                if part not in self._learnt and (is_named_like_one(name) or _LIKE_A_SECRET.fullmatch(part)):
-                    self._learnt.add(part)
-                    self._learn(part)
+            parts = (value, value.rpartition(" ")[2])
+            found = [part for part in parts if is_named_like_one(name) or looks_like_one(part)]
+            for secret in {*found, *passwords_in(value), password_of(value)} - self._learnt:
+                self._learnt.add(secret)
+                self._learn(secret)
 
 
 def _upwards(folder: str, environ: Mapping[str, str], within: str | None) -> Iterator[str]:

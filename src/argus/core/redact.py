@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
+from urllib.parse import unquote
 
 MASK = "[redacted]"
 _A_KEY = r"(?:api|access|auth|encryption|signing|master|private)[_-]?key"
@@ -15,6 +18,9 @@ _NAMED_LIKE_ONE = re.compile(
 )
 # The scheme is bounded: without that a long run of letters and dots takes quadratic time.
 _USERINFO = re.compile(r"(?i)\b([a-z][a-z0-9+.-]{0,30}://)[^/\s?#]+@")
+_PASSWORD = re.compile(r"(?i)\b[a-z][a-z0-9+.-]{0,30}://[^/\s?#:@]{0,200}:([^/\s?#]+)@")
+_PARTS = re.compile(r"[\s/:@?&=,;]+")
+_LIKE_ONE = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])[^\s/:.\\]{16,}")
 _WORDS = rf"(?:password|passwd|_pwd|passphrase|secret|token|{_A_KEY})"
 
 
@@ -148,6 +154,29 @@ def is_named_like_one(name: str) -> bool:
     return _judged(name) if len(name) <= 64 else _NAMED_LIKE_ONE.search(name) is not None
 
 
+def looks_like_one(text: str) -> bool:
+    """Whether a value that was given under any name is better taken for a secret: long, of letters and digits, and no
+    address and no path."""
+    return _LIKE_ONE.fullmatch(text) is not None
+
+
+def passwords_in(text: str) -> Iterator[str]:
+    """Those of the URLs in it, in every form in which they may be printed alone."""
+    for found in _PASSWORD.findall(text) if "://" in text else ():
+        yield from dict.fromkeys((found, unquote(found)))
+
+
+def password_of(authorization: str) -> str:
+    """Of a header for Basic authorization; empty, where it is none."""
+    kind, _, coded = authorization.strip().partition(" ")
+    if kind.lower() != "basic":
+        return ""
+    try:
+        return base64.b64decode(coded, validate=True).decode().partition(":")[2]
+    except (binascii.Error, UnicodeDecodeError):
+        return ""
+
+
 @lru_cache(maxsize=1024)
 def _judged(name: str) -> bool:
     return _NAMED_LIKE_ONE.search(name) is not None
@@ -173,9 +202,18 @@ class Redactor:
             # A new one: whoever is just looking at a text in another thread adds it to the old.
             self._clean = set()
 
+    def learn_address(self, url: str) -> None:
+        """Of a URL that is a secret as a whole, also what may be printed of it: its password, and the tokens in it."""
+        self.learn(url)
+        for secret in (*passwords_in(url), *filter(looks_like_one, _PARTS.split(url))):
+            self.learn(secret)
+
     def learn_environment(self, environ: Mapping[str, str]) -> None:
-        """Values of variables that are named like a secret; commands that Argus runs inherit and may print them."""
+        """Values of variables that are named like a secret, and passwords in URLs under any name; commands that Argus
+        runs inherit and may print them."""
         for name, value in environ.items():
+            for secret in passwords_in(value):
+                self.learn(secret)
             # MAX_THINKING_TOKENS=200000 is a count, and would mask that number wherever a context is told.
             is_count = value.isdigit() and "tokens" in name.lower()
             if is_named_like_one(name) and not is_count:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.core.redact import MASK, Redactor
+from argus.core.redact import MASK, Redactor, password_of, passwords_in
 
 CANARY = "canary-7f3a91"
 secrets = st.text("ABCdef0189-_.+", min_size=6, max_size=20).filter(lambda one: one not in MASK)
@@ -426,3 +426,41 @@ def test_how_many_tokens_an_agent_may_use_is_no_secret():
     redactor = Redactor()
     redactor.learn_environment({"MAX_THINKING_TOKENS": "200000", "DB_TOKEN": "31415926"})
     assert redactor.text("used 200000 of 31415926") == f"used 200000 of {MASK}"
+
+
+@pytest.mark.parametrize(
+    ("url", "printed"),
+    [
+        ("json://user:pw-77-x@host/path", ["json://user:pw-77-x@host/path", "pw-77-x"]),
+        ("mailto://me:p%40ss-77@host", ["p%40ss-77", "p@ss-77"]),
+        ("slack://T1JJ3T3L2A1B/aBcDeFgHiJ1kLmNoPqRs", ["aBcDeFgHiJ1kLmNoPqRs"]),
+        ("tgram://123456789:aBcDeFgHiJ1kLmNoPqRs/-1001", ["aBcDeFgHiJ1kLmNoPqRs"]),
+    ],
+)
+def test_of_an_address_that_is_a_secret_its_parts_are_too(url: str, printed: list[str]):
+    redactor = Redactor()
+    redactor.learn_address(url)
+    for one in printed:
+        assert redactor.text(f"login with {one} failed") == f"login with {MASK} failed"
+    assert redactor.text("on the host with a path") == "on the host with a path"
+
+
+def test_a_password_in_a_url_is_learned_under_any_name():
+    redactor = Redactor()
+    redactor.learn_environment({"DATABASE_URL": "postgres://shop:pw-77-x@db/shop", "HOMEPAGE": "http://here:8000/a@b"})
+    assert redactor.text("shop pw-77-x on db and 8000/a") == f"shop {MASK} on db and 8000/a"
+
+
+@pytest.mark.parametrize(
+    ("header", "password"),
+    [("Basic dTpwdy03Ny14", "pw-77-x"), ("Bearer dTpwdy03Ny14", ""), ("Basic of nothing", ""), ("Basic", ""), ("", "")],
+)
+def test_the_password_of_a_header(header: str, password: str):
+    assert password_of(header) == password
+
+
+@pytest.mark.parametrize("piece", ["a://", "a://b:", "a://b:c@", "://:", "a://b" * 50])
+def test_looking_for_passwords_takes_no_long(piece: str):
+    began = time.process_time()
+    list(passwords_in((piece * 100_000)[:100_000]))
+    assert time.process_time() - began < 2.0

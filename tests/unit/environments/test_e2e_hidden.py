@@ -25,6 +25,7 @@ def of(environment: dict[str, str], **more: Any) -> dict[str, Any]:
         pytest.param(of({"TLS_PRIVATE_KEY": KEY}), {KEY, *KEY.splitlines()[:2]}, id="every-line-of-a-key"),
         pytest.param(of({"DB_PASSWORD_FILE": "/run/secrets/db"}), set(), id="not-where-it-is"),
         pytest.param(of({"API_TOKEN": "web-e2e"}), set(), id="not-a-name-of-the-environment"),
+        pytest.param(of({"DATABASE_URL": "pg://shop:pw-%2F7341@db/x"}), {"pw-%2F7341", "pw-/7341"}, id="in-a-url"),
         pytest.param(of({}, vars={"api_key": "k-0123456"}), {"k-0123456"}, id="of-vars"),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from argus.core.redact import is_named_like_one
+from argus.core.redact import is_named_like_one, passwords_in
 from argus.environments.e2e.environment import Environment
 
 _SHORTEST_LINE = 12
@@ -22,6 +22,8 @@ def _values(environment: Environment) -> Iterator[str]:
     for service in environment.services:
         for named in (service.environment, service.build.args, service.vars):
             yield from (value for name, value in named.items() if _is_one(name))
+            # `DATABASE_URL: postgres://shop:...@db/shop` is named like none.
+            yield from (found for value in named.values() for found in passwords_in(value))
     variables = environment.variables
     for name in environment.origins:
         # Used under whatever name: `DSN: "shop:{{env.DB_PASSWORD}}@db"`.
