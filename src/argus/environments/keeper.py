@@ -48,6 +48,8 @@ _PROBLEM = 500
 """Characters that are kept of why a setup failed."""
 _TO_STOP = 10.0
 """Seconds in which a setup has to be taken back that was under way when Argus was told to stop."""
+_TO_WRITE = 2.0
+"""Seconds for which an answer waits until what was told meanwhile is on record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,7 @@ class Environments:
             async with asyncio.timeout(_TO_STOP):
                 await self._endings.all_ended()
         await self._mocks.close()
+        await self._on_record()
 
     @property
     def runs(self) -> list[Run]:
@@ -355,6 +358,22 @@ class Environments:
     @contextlib.asynccontextmanager
     async def _turn(self, blueprint: Blueprint, what: str, timeout: float | None = None) -> AsyncIterator[float]:
         """How many seconds it was waited for. Raises CONFLICT where it is not to be had within that time."""
+        try:
+            async with self._alone(blueprint, what, timeout) as waited:
+                yield waited
+        except Exception:
+            await self._on_record()
+            raise
+        await self._on_record()
+
+    async def _on_record(self) -> None:
+        """Whoever is answered finds on record what was told of it; a store that hangs does not hold the answer up."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_TO_WRITE):
+                await self._announcer.written()
+
+    @contextlib.asynccontextmanager
+    async def _alone(self, blueprint: Blueprint, what: str, timeout: float | None) -> AsyncIterator[float]:
         folder, began = blueprint.folder, self._tools.clock.monotonic()
         lock = self._turns[folder]
         is_taken = lock.locked()
