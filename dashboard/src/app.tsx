@@ -1,4 +1,4 @@
-import { useEffect, useReducer, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
 import { Confirmation, Toast } from "./dialog";
 import { keeper } from "./keeper";
 import { KEYS, listen } from "./keys";
@@ -168,7 +168,8 @@ export function App() {
   const [help, show] = useState(false);
   const been = useRef(false);
   const here = usePlace();
-  useEffect(() => {
+  // With what is drawn, not some time after it: whoever is quick has gone on to a row by then, and would lose it.
+  useLayoutEffect(() => {
     entitle(keeper.world.state);
     // Who goes elsewhere by keyboard begins there, and hears it; at the beginning nobody has gone anywhere.
     if (been.current) document.getElementById("main")?.focus({ preventScroll: true });

@@ -52,11 +52,16 @@ export function consequences(state: State): Consequences {
   const isUnwell = unwell(state);
   /** What makes each service fail, by its name as a root; nothing when that is over. */
   const why = new Map(state.services.filter((one) => isUnwell(`service ${one.name}`)).map((one) => [`service ${one.name}`, incidents.get(one.explainedBy)]));
-  /** Who waits for a service that is itself part of something larger stands under that. */
-  const top = (root: string): string => why.get(root) ?? root;
+  /** Whatever stands still because of a service that is itself part of something larger stands under that. */
+  const top = (root: string): string => {
+    const passed = new Set<string>();
+    let at = root;
+    for (let above = why.get(at); above && !passed.has(above); above = why.get(at)) passed.add((at = above));
+    return at;
+  };
   for (const one of state.services) {
     const root = why.get(`service ${one.name}`);
-    if (root) add(root, { key: `service ${one.name}`, name: one.name, words: one.state, link: `#/services/${encodeURIComponent(one.name)}` });
+    if (root) add(top(root), { key: `service ${one.name}`, name: one.name, words: one.state, link: `#/services/${encodeURIComponent(one.name)}` });
   }
   const needsYou = needing(state);
   for (const one of state.agents) {

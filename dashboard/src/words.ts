@@ -42,6 +42,9 @@ export const many = (count: number, one: string, more = `${one}s`): string => `$
 
 export const plain = (word: string): string => word.replaceAll("_", " ");
 
+/** For what somebody waits: "service db", "environment shop". */
+export const waitsFor = (roots: string[]): string => (roots.length ? `waits for ${roots.slice(0, 6).join(", ")}${roots.length > 6 ? ` and ${roots.length - 6} more` : ""}` : "");
+
 const list = (value: unknown): string => (Array.isArray(value) ? value.slice(0, 6).join(", ") + (value.length > 6 ? "…" : "") : "");
 
 type Say = (data: Record<string, unknown>) => string;

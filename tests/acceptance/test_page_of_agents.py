@@ -68,33 +68,40 @@ def test_state_and_page_show_every_agents_heartbeat_and_what_needs_a_person(
 
 @pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 def test_one_root_is_one_alert_with_what_it_explains_under_it(argus: Argus) -> None:
-    root, leaf = WebServer(argus, "db").start(), WebServer(argus, "api").start()
+    root, middle, leaf = (WebServer(argus, name).start() for name in ("db", "api", "web"))
     worker = {"command": ["sleep", "600"], "cwd": str(argus.folder), "dependsOn": ["api"]}
+    chain = [root.service(), middle.service(dependsOn=["db"]), leaf.service(dependsOn=["api"])]
     said = {
         "server": {"port": 0},
-        "health": {"services": [root.service(), leaf.service(dependsOn=["db"])]},
+        "health": {"services": chain, "correlatedFailureThreshold": 9},
         "agents": {"configs": {"worker": worker}},
     }
     argus.write(yaml.safe_dump(said))
     argus.up()
-    argus.wait_until("db", "up")
-    argus.wait_until("api", "up")
+    for name in ("db", "api", "web"):
+        argus.wait_until(name, "up")
     argus.cli("agents", "spawn", "worker", "--task", "a task")
     argus.wait_for("agent_spawned")
     expect.set_options(timeout=DEADLINE * 1000)
     with page_of(argus) as page:
-        root.kill()
-        leaf.kill()
-        expect(page.locator("#verdict")).to_have_text("1 of 2 services is down, and 1 more because of it")
+        for one in (root, middle, leaf):
+            one.kill()
+        expect(page.locator("#verdict")).to_have_text("1 of 3 services is down, and 2 more because of it")
         wrong = page.locator("section[aria-labelledby=wrong]")
         expect(wrong.locator("a.card")).to_have_count(1)
         expect(wrong.locator("a.card")).to_contain_text("db")
-        expect(wrong.locator(".because")).to_have_text("because of it: api down, team-worker001 waits")
+        # Also what depends on it only through another.
+        expect(wrong.locator(".because")).to_have_text("because of it: api down, web down, team-worker001 waits")
+        wrong.get_by_role("link", name="team-worker001").click()
+        expect(page.locator("dl.facts")).to_contain_text("Dependencieswaits for service db")
+        page.goto(page.url.split("#")[0] + "#/agents")
+        expect(page.locator("a.agent")).to_contain_text("waits for service db")
+        page.goto(page.url.split("#")[0] + "#/overview")
         wrong.get_by_role("link", name="api", exact=True).click()
         expect(page.locator("main h1")).to_contain_text("api")
         page.go_back()
-        root.start()
-        leaf.start()
+        for one in (root, middle, leaf):
+            one.start()
         expect(page.locator("#verdict")).to_have_text("All is well")
 
 

@@ -7,7 +7,7 @@ import type { Agent, Session, State } from "../model";
 import { Ago, Empty, Facts, Mark, Rows, Status, Trouble, useFetched, useNarrow } from "../parts";
 import { to } from "../route";
 import { keyOf, needs } from "../verdict";
-import { clock, many, percent, plain, tokens } from "../words";
+import { clock, many, percent, plain, tokens, waitsFor } from "../words";
 import { type World, number } from "../world";
 import { Asked, NeedCard, clipped } from "./overview";
 
@@ -46,6 +46,11 @@ const SessionCard = ({ one }: { one: Session }) => (
     </p>
     <Gauge one={one} />
     {(one.question || one.because) && <p class="said soft">{clipped(one.question || one.because, 160)}</p>}
+    {one.waits_for.length > 0 && (
+      <p class="small">
+        <Mark tone="warn" /> {waitsFor(one.waits_for)}
+      </p>
+    )}
     {one.handoff && one.handoff.step !== "done" && (
       <p class="small">
         <Mark tone="warn" /> handoff: {one.handoff.step}
@@ -112,6 +117,9 @@ function Spawns({ stamp }: { stamp: unknown }) {
   );
 }
 
+/** One that is not started yet has it as its reason. */
+const held = (one: Agent): string => (one.reason.startsWith("waits for") ? "" : waitsFor(one.waits_for));
+
 const WAITING = 60;
 const ORDER = ["dead", "stale", "unknown", "spawning", "alive"];
 
@@ -173,7 +181,7 @@ function List({ state, stamp }: { state: State; stamp: unknown }) {
               <Status state={one.state} />
               <span class="name">
                 <strong>{one.agent_id}</strong>{" "}
-                <span class="soft">{clipped([one.current_task, one.doing || one.status, one.reason, one.gate && `held back: ${one.gate}`].filter(Boolean).join(" · "))}</span>
+                <span class="soft">{clipped([held(one), one.current_task, one.doing || one.status, one.reason, one.gate && `held back: ${one.gate}`].filter(Boolean).join(" · "))}</span>
               </span>
               <span class="figure soft age">
                 <Ago at={one.last_seen} />
@@ -237,6 +245,7 @@ function SessionDetail({ one, stamp }: { one: Session; stamp: unknown }) {
       <Facts
         facts={[
           ["In this state", <Ago at={one.since} bare />],
+          ["Dependencies", waitsFor(one.waits_for)],
           ["Because", one.because],
           ["Known from", one.source && plain(one.source)],
           ["Tool", one.tool],
@@ -304,6 +313,7 @@ function AgentDetail({ one, state, stamp }: { one: Agent; state: State; stamp: u
         facts={[
           ["Last sign of life", <Ago at={one.last_seen} />],
           ["In this state", <Ago at={one.since} bare />],
+          ["Dependencies", held(one)],
           ["Says", one.status],
           ["Doing", one.doing],
           ["Reason", one.reason],

@@ -4,7 +4,7 @@ import { post } from "../api";
 import { confirm } from "../dialog";
 import type { Run, State } from "../model";
 import { Ago, Empty, Facts, Mark, Status, Trouble, useFetched } from "../parts";
-import { clock, many } from "../words";
+import { clock, many, waitsFor } from "../words";
 import { type World, number } from "../world";
 import { clipped } from "./overview";
 
@@ -155,7 +155,7 @@ function Environment({ run, stamp }: { run: Run; stamp: unknown }) {
           <Ago at={run.since} />
         </span>
       </div>
-      <Facts facts={[["Folder", run.folder], ["File", run.configFile], ["Network", run.network], ["Run", run.runId]]} />
+      <Facts facts={[["Dependencies", waitsFor(run.waitsFor)], ["Folder", run.folder], ["File", run.configFile], ["Network", run.network], ["Run", run.runId]]} />
       {problem && <Trouble problem={problem} again={again} />}
       {value?.problem && <Trouble problem={{ status: 0, ...value.problem, actions: value.problem.suggestedActions }} again={again} />}
       {value?.configProblem && <Trouble problem={{ status: 0, ...value.configProblem, actions: value.configProblem.suggestedActions }} />}

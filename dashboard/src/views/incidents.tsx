@@ -19,7 +19,7 @@ const lasted = (one: Incident): string => duration(((one.closed ? Date.parse(one
 const rootOf = (one: Incident): string => (typeof one.data.explainedBy === "string" ? one.data.explainedBy : "");
 
 /** What the page and the story above it say in words. */
-const SAID = ["explainedBy", "ended", "restarts", "gate", "waitsSince"];
+const SAID = ["explainedBy", "ended", "restarts", "gate", "waitsSince", "failingSince"];
 
 /** Of what is kept with an incident that which is evidence; its flags are how Argus remembers what it did. */
 const keptOf = (one: Incident): Record<string, unknown> =>
