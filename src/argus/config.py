@@ -250,7 +250,8 @@ def _naming(document: Document, wrong: Set[yaml_lines.Path]) -> list[Problem]:
     for path, dependant in _dependants(document.value):
         for other in _named_services(_written(dependant, path, wrong)):
             if other not in places:
-                message = f'it depends on "{other}", which is no service of health.services{_meant(other, places)}'
+                hint = _meant(other, places) or ("; an environment is written environment:NAME" if ":" in other else "")
+                message = f'it depends on "{other}", which is no service of health.services{hint}'
                 problem((*path, "dependsOn"), message)
     for circle in _circles(depends_on):
         line = document.line((*_SERVICES, places[circle[1]], "dependsOn"))

@@ -409,13 +409,27 @@ def test_every_name_that_leads_nowhere_is_said_at_once_beside_what_else_is_wrong
         ("health.services[2].name", 6),
         ("health.services[3].dependsOn", 7),
         ("health.services[5].dependsOn", 9),
-        *[(f"{one}[{place}]", 14) for place in (1, 3, 4)],
-        *[(one, 14)] * 2,
+        *[(f"{one}[{place}]", 14) for place in (3, 4)],
+        *[(one, 14)] * 3,
         ("sessions.projects.p.dependsOn", 17),
         ("environments[0].dependsOn[1]", 19),
         ("environments[0].dependsOn", 19),
         ("environments[1]", 20),
     ]
+
+
+def test_whatever_a_service_is_called_every_part_can_depend_on_it():
+    said = "health: {services: [{name: 'web:8080', type: tcp, port: 1}, {name: b, type: tcp, port: 2, dependsOn: [X]}]}"
+    said += "\nagents: {configs: {one: {command: [x], dependsOn: [X, 'service:web:8080']}}}"
+    loaded = config.read(said.replace("[X", "['web:8080'"), "argus.yaml")
+    assert [str(one) for one in loaded.agents.configs["one"].needs] == ["service web:8080"] * 2
+
+
+def test_what_may_be_meant_for_an_environment_is_told_how_that_is_written():
+    error = refused("agents: {configs: {one: {command: [x], dependsOn: ['env:shop']}}}").details["errors"][0]
+    assert error["message"].endswith(
+        "which is no service of health.services; an environment is written environment:NAME"
+    )
 
 
 def test_what_stands_in_something_that_is_wrong_as_a_whole_is_passed_over():

@@ -28,12 +28,10 @@ class Thing:
 
 
 def thing(written: str) -> Thing:
-    """`api` and `service:api` are a service, `environment:shop` an environment. Raises ValueError."""
-    kind, colon, name = written.partition(":")
-    if not colon:
+    """`api`, `service:api` and `web:8080` are services, `environment:shop` an environment. Raises ValueError."""
+    kind, _, name = written.partition(":")
+    if kind not in Kind.__members__.values() or kind == written:
         kind, name = Kind.SERVICE.value, written
-    if kind not in Kind.__members__.values():
-        raise ValueError(f"{written!r}: what is depended on is a service's name, or environment:NAME")
     if not name or name != name.strip():
         raise ValueError(f"{written!r} names nothing")
     return Thing(Kind(kind), name)

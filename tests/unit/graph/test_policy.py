@@ -132,7 +132,7 @@ def test_what_is_said_names_what_since_when_what_is_done_and_when_to_go_on():
     )
 
 
-@pytest.mark.parametrize("written", ["", "room:x", "service:", "environment: ", ":"])
+@pytest.mark.parametrize("written", ["", " x", "service:", "environment: "])
 def test_what_names_nothing_is_refused(written: str):
-    with pytest.raises(ValueError, match=r"names nothing|environment:NAME"):
+    with pytest.raises(ValueError, match="names nothing"):
         thing(written)
