@@ -97,7 +97,7 @@ export function wrong(state: State): Wrong[] {
   found.push(...services.map((one): Wrong => ({ kind: "service", one })));
   for (const one of state.environments) {
     if (!isUnwell(`environment ${one.name}`)) continue;
-    const sick = Object.entries(one.guards).filter(([, guard]) => guard !== "well" && guard !== "left alone");
+    const sick = ailing(one);
     other(one.runId, `Environment ${one.name}`, sick.length ? sick.map(([name, guard]) => `${name} ${guard}`).join(", ") : one.state, "#/environments", sick.length ? "warn" : "bad", `environment ${one.project}`);
   }
   found.push(...agents.map((one): Wrong => ({ kind: "agent", one })));
@@ -143,6 +143,21 @@ export function keyOf(need: Need): string {
 
 /** Containers to which nothing happens by itself any more, with how that is called. */
 export const givenUp = (run: Run): [string, string][] => Object.entries(run.guards).filter(([, guard]) => guard === "failed" || guard === "exhausted");
+
+/** Those that somebody stopped or removed: fine, unless somebody waits for the environment. */
+export const leftAlone = (run: Run): string[] =>
+  Object.entries(run.guards)
+    .filter(([, guard]) => guard === LEFT)
+    .map(([name]) => name);
+
+const LEFT = "left alone";
+
+/** What is not well in it; where nothing is, what was left alone. */
+function ailing(run: Run): [string, string][] {
+  const guards = Object.entries(run.guards).filter(([, guard]) => guard !== "well");
+  const sick = guards.filter(([, guard]) => guard !== LEFT);
+  return sick.length ? sick : guards;
+}
 
 export function needs(state: State): Need[] {
   const isNamed = needing(state);

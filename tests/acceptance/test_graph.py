@@ -511,8 +511,13 @@ def test_an_environment_that_is_ill_and_one_whose_service_is_down_are_told_by_th
     harbour.engine.stop("one")
     lost = harbour.wait_for("dependency_lost", count=4).data
     assert (lost["dependency"], lost["why"]) == ("environment:shop", "one: somebody stopped it")
+    # Nobody but a person starts it again: as long as somebody waits for it, it is not called well.
+    state = harbour.get("/api/state")
+    assert (state["notWell"], state["needsYou"]) == (["environment shop"], ["environment shop"])
+    assert harbour.cli("status").code == 1
     harbour.engine.ask("POST", "/containers/one/start")
     harbour.wait_for("dependency_back", count=4)
+    assert harbour.get("/api/state")["needsYou"] == []
 
 
 def test_a_restart_waits_for_the_test_case_that_uses_the_service(harbour: Yard) -> None:

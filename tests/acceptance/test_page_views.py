@@ -249,6 +249,17 @@ def test_an_interrupted_environment_waits_for_somebody_under_the_name_that_tells
     expect(waiting).to_contain_text("Argus ended in the middle")
 
 
+def test_an_environment_somebody_waits_for_is_named_with_what_was_stopped_in_it(page: Page, house: House) -> None:
+    state = house.get("/api/state")
+    run = {**state["environments"][0], "guards": {"web": "left alone", "db": "well"}}
+    named = [f"environment {run['name']}"]
+    said = {**state, "environments": [run], "notWell": named, "needsYou": named}
+    page.route("**/api/state", lambda route: route.fulfill(json=said))
+    page.reload()
+    expect(page.locator("section[aria-labelledby=wrong]")).to_contain_text("web left alone")
+    expect(page.locator("section[aria-labelledby=needs]")).to_contain_text("web: left alone because somebody stopped")
+
+
 def test_autonomy_is_changed_and_the_timeline_tells_it_live_and_can_be_paused(page: Page, house: House) -> None:
     go(page, "timeline")
     page.locator("input[type=search]").fill("autonomy_changed")

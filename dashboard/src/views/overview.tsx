@@ -4,7 +4,7 @@ import { confirm } from "../dialog";
 import type { Service, Session, State } from "../model";
 import { Ago, Empty, Mark, Status, useFetched } from "../parts";
 import { to } from "../route";
-import { type Consequence, FAILING, type Need, type Wrong, consequences, givenUp, headline, isIdle, isProposed, keyOf, needs, standing, wrong } from "../verdict";
+import { type Consequence, FAILING, type Need, type Wrong, consequences, givenUp, headline, isIdle, isProposed, keyOf, leftAlone, needs, standing, wrong } from "../verdict";
 import { clock, duration, isAct, many, percent, plain, sentence, subject, toneOf, toneOfEvent } from "../words";
 import type { Link, World } from "../world";
 import { type History, ServiceBars, historyOf } from "./history";
@@ -164,13 +164,17 @@ export function NeedCard({ need, state }: { need: Need; state: State }) {
     }
     case "environment": {
       const { one } = need;
+      const given = givenUp(one).map(([name, guard]) => `${name} ${guard}`);
+      const left = one.state === "up" ? leftAlone(one) : [];
       return (
         <article class="card need">
           <p>
             <Mark tone="bad" /> <a href={to("environments")}>{one.name}</a> · environment · <Ago at={one.since} />
           </p>
           <p class="said">
-            {clipped(givenUp(one).map(([name, guard]) => `${name} ${guard}`).join(", ") || "Argus ended in the middle, and what was begun is left", 600)}: Argus does no more about it. Set it up again, or clean it away.
+            {!given.length && left.length
+              ? `${clipped(left.join(", "), 600)}: left alone because somebody stopped or removed it, and others wait for it. Start it again, or set the environment up anew.`
+              : `${clipped(given.join(", ") || "Argus ended in the middle, and what was begun is left", 600)}: Argus does no more about it. Set it up again, or clean it away.`}
           </p>
         </article>
       );

@@ -20,7 +20,7 @@ from argus.ops.caller import Role
 from argus.ops.house import House
 from argus.ops.incidents import IncidentView, incident_view
 from argus.ops.operation import Answer, Ask, operation
-from argus.ops.runs import Guards, names, needs_a_person
+from argus.ops.runs import Guards, names
 from argus.ops.services import Nothing, ServiceView, views
 from argus.ops.sessions import SessionView
 from argus.ops.sessions import view as session_view
@@ -164,12 +164,18 @@ async def state(house: House, ask: Nothing) -> StateView:
     runs = house.environments.runs
     guards, called = {run.key: house.environments.guards(run) for run in runs}, names(runs)
     problem = wellness.problem(house) or unread
-    unwell = wellness.not_well(house, services, guards, called, problem)
+    awaited = wellness.awaited(house)
+    unwell = wellness.not_well(house, services, guards, called, awaited, problem)
     # Before the rest is cut off: whoever needs somebody is seen, however old it is; then who is not well.
-    runs.sort(key=lambda run: (not needs_a_person(run, guards[run.key]), wellness.environment(run, guards[run.key])))
+    runs.sort(
+        key=lambda run: (
+            not wellness.environment_needs(run, guards[run.key], awaited),
+            wellness.environment(run, guards[run.key], awaited),
+        )
+    )
     requests = pending(house)
     asking = {one.agent_id for one in requests}
-    needing = wellness.needs_you(house, services, sessions, guards, called, asking)
+    needing = wellness.needs_you(house, services, sessions, guards, called, awaited, asking)
     return StateView(
         well=not (unwell or needing),
         not_well=unwell,

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from argus.agents.model import Agent
 from argus.agents.model import State as Life
 from argus.core.breaker import State as Breaking
+from argus.core.depending import Kind
 from argus.environments.runs import Run, State
 from argus.ops.house import House
 from argus.ops.runs import Guards, needs_a_person
@@ -24,9 +25,26 @@ def service(one: ServiceView) -> bool:
     return one.state in _WELL and not one.flapping and not one.failures
 
 
-def environment(run: Run, guards: Guards) -> bool:
-    """A setup that failed has taken back what it had made, and told whoever asked for it."""
-    return run.state is not State.INTERRUPTED and all(one.state.is_fine for one in guards.values())
+def environment(run: Run, guards: Guards, awaited: Collection[str] = ()) -> bool:
+    """A setup that failed has taken back what it had made, and told whoever asked for it. What a person stopped is as
+    they wanted it, unless somebody waits for it."""
+    is_fine = all(one.state.is_fine for one in guards.values())
+    return run.state is not State.INTERRUPTED and is_fine and not _is_missed(run, guards, awaited)
+
+
+def awaited(house: House) -> frozenset[str]:
+    """The environments for which agents or sessions wait, by their projects."""
+    broke = [house.crew.broken(one) for one in house.crew.agents]
+    broke += [house.sessions.broken(one.session.project) for one in house.sessions.all]
+    return frozenset(root.thing.name for roots in broke for root in roots if root.thing.kind is Kind.ENVIRONMENT)
+
+
+def environment_needs(run: Run, guards: Guards, awaited: Collection[str]) -> bool:
+    return needs_a_person(run, guards) or _is_missed(run, guards, awaited)
+
+
+def _is_missed(run: Run, guards: Guards, awaited: Collection[str]) -> bool:
+    return run.state is State.UP and run.project in awaited and any(one.state.is_left for one in guards.values())
 
 
 def agent(one: Agent) -> bool:
@@ -49,10 +67,12 @@ def not_well(
     services: Sequence[ServiceView],
     guards: Mapping[str, Guards],
     called: Mapping[str, str],
+    awaited: Collection[str],
     problem: str | None,
 ) -> list[str]:
     """By kind and name; `guards` and `called` are of each run, by its key."""
     runs = house.environments.runs
+    sick = [run for run in runs if not environment(run, guards[run.key], awaited)]
     return [
         *(["infrastructure event"] if house.watch.infrastructure_event else []),
         *(["record"] if problem else []),
@@ -61,7 +81,7 @@ def not_well(
             for one in house.breakers.circuits.values()
             if one.breaker.state is not Breaking.CLOSED
         ),
-        *(f"environment {house.clean(called[run.key])}" for run in runs if not environment(run, guards[run.key])),
+        *(f"environment {house.clean(called[run.key])}" for run in sick),
         *(f"service {one.name}" for one in services if not service(one)),
         *(f"agent {one.id}" for one in house.crew.agents if not agent(one)),
         *(f"session {one.session.project}" for one in house.sessions.all if not session(one)),
@@ -74,16 +94,17 @@ def needs_you(
     sessions: Sequence[SessionView],
     guards: Mapping[str, Guards],
     called: Mapping[str, str],
+    awaited: Collection[str],
     asking: Collection[str],
 ) -> list[str]:
     """By kind and name, what keeps work from going on before the rest; `asking`: agents that ask to end."""
-    runs = house.environments.runs
+    runs = [run for run in house.environments.runs if environment_needs(run, guards[run.key], awaited)]
     return [
         *(["infrastructure event"] if house.watch.event_needs_a_person else []),
         *(f"service {one.name}" for one in services if service_needs(one)),
         *(f"agent {one.id}" for one in house.crew.agents if _agent_needs(house, one) or one.id in asking),
         *(f"session {one.project}" for one in sessions if one.needs_you),
-        *(f"environment {house.clean(called[run.key])}" for run in runs if needs_a_person(run, guards[run.key])),
+        *(f"environment {house.clean(called[run.key])}" for run in runs),
     ]
 
 

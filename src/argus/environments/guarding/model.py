@@ -37,6 +37,11 @@ class State(StrEnum):
         return self is State.WELL
 
     @property
+    def is_left(self) -> bool:
+        """Somebody stopped or removed it."""
+        return self is State.LEFT
+
+    @property
     def is_fine(self) -> bool:
         """Or as somebody wanted it."""
         return self in (State.WELL, State.LEFT)
