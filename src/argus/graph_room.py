@@ -242,15 +242,15 @@ def _why(part: str, seen: Guarded) -> str:
 def graph(parts: Parts, host: MachineHost, store: Store, notes: Notes) -> Graph:
     hands = TypistHands(Typist(host.panes()), lambda: parts.crew.tmux_socket if parts.crew else "default")
 
-    async def say(who: Dependant, text: str, before: Callable[[], tuple[Write, ...]]) -> None:
+    async def say(who: Dependant, text: str, story: str, before: Callable[[], tuple[Write, ...]]) -> None:
         if who.role is Role.SESSION and parts.sessions is not None:
-            await parts.sessions.inform(who.name, text, before)
+            await parts.sessions.inform(who.name, text, before, story)
         elif who.role is Role.AGENT and parts.crew is not None and parts.sessions is not None:
             agent = parts.crew.find(who.name)
             config = parts.crew.settings.configs.get(agent.config)
             if config is not None and config.tmux and parts.autonomy().allows(Level.MODERATE):
                 place = Place(agent.id, session=agent.id, folder=agent.works_in, agent=config.kind)
-                await parts.sessions.prompting(hands).type(place, "dependency", text, before)
+                await parts.sessions.prompting(hands).type(place, "dependency", text, before, story)
 
     def wake() -> None:
         if parts.crew is not None:

@@ -163,6 +163,11 @@ def test_who_needs_it_is_told_once_waits_and_goes_on_when_it_is_back(world: Worl
         assert lines[1] == "[argus] web is back. Go on with your work."
     told = [message.title for message in world.hook.messages if not message.title.startswith("AGENT RESPAWNED")]
     assert told == ["SERVICE DOWN: web", "SERVICE RECOVERED: web"]
+    # The story says who really was told, and not that somebody was who only asks.
+    entries = world.argus.get(f"/api/incidents/{incident}")["story"]
+    typed = sorted(one["text"].split(": ")[0] for one in entries if one["text"].startswith("typed to "))
+    assert typed == sorted(["typed to shop", f"typed to {reader}"] * 2)
+    assert "it is back: session shop goes on" in [one["text"] for one in entries]
 
 
 def test_a_chain_that_falls_with_its_root_is_told_in_one_line_and_stays_in_its_story(world: World) -> None:

@@ -550,6 +550,24 @@ def test_a_story_is_told_from_its_beginning_with_its_evidence_and_who_waits_for_
     assert lines[16].strip() == "and 3 more"
 
 
+def test_who_begins_to_wait_is_not_counted_among_those_who_go_on():
+    def told(name: str, type: str) -> tuple[dict[str, Any], dict[str, Any]]:
+        event = {**EVENT, "id": f"e-{name}-{type}", "type": type, "data": {"still_waits_for": []}}
+        return {**_TOLD, "part": "explained", "evidence": [], "event": event["id"], "text": name}, event
+
+    both = [told(f"a{n}", "dependency_back") for n in range(3)] + [told(f"b{n}", "dependency_lost") for n in range(2)]
+    answer = {**ANSWERS["explain"], "story": [one for one, _ in both], "events": [one for _, one in both]}
+    shown = show("explain", answer).text
+    assert [name for name in ("a0", "a1", "a2", "b0", "b1") if f"{name}\n" in f"{shown}\n"] == [
+        "a0",
+        "a1",
+        "a2",
+        "b0",
+        "b1",
+    ]
+    assert "  waits    b0" in shown
+
+
 @pytest.mark.parametrize(
     ("type", "data", "label"),
     [

@@ -30,6 +30,8 @@ _MODULES = {
     "notify/deliver.py": ("notify",),
 }
 """Where events are made that may carry an incident, and on which channels."""
+_ALONE = {"sessions/reports.py": {("sessions", "session_prompted")}}
+"""Modules of which only these may carry one."""
 _CALLS = {"_draft": 0, "Draft": 1, "event": 0, "_give_up": 1, "tell": 1}
 """What makes an event, and which argument is its type."""
 
@@ -49,7 +51,9 @@ def words(node: ast.expr) -> Iterator[str]:
 
 
 MADE = sorted(
-    {(channel, type) for module, channels in _MODULES.items() for channel in channels for type in types(module)}
+    {(channel, type) for module, channels in _MODULES.items() for channel in channels for type in types(module)}.union(
+        *_ALONE.values()
+    )
 )
 
 
@@ -71,7 +75,7 @@ def test_the_modules_are_all_that_speak_of_incidents():
         for path in _SOURCE.rglob("*.py")
         if '"incident":' in path.read_text(encoding="utf-8") and "Draft" in path.read_text(encoding="utf-8")
     }
-    assert speaking <= {*_MODULES}
+    assert speaking <= {*_MODULES, *_ALONE}
 
 
 @pytest.mark.parametrize("name", story.TABLE)

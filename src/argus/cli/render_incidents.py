@@ -73,12 +73,12 @@ def _label(entry: dict[str, Any], events: dict[str, dict[str, Any]]) -> str:
 
 def _story(entries: list[dict[str, Any]], opened: float, events: dict[str, dict[str, Any]]) -> list[str]:
     lines: list[str] = []
-    for part, several in groupby(entries, key=lambda one: one["part"]):
+    for (part, label), several in groupby(entries, key=lambda one: (one["part"], _label(one, events))):
         group = list(several)
         shown = group[:_SEVERAL] if part == "explained" else group
         for one in shown:
             when = f"+{_after(one['timestamp'] / 1000 - opened)}"
-            lines.append(f"{when:>12}  {_label(one, events):<9}{clean(one['text'])}")
+            lines.append(f"{when:>12}  {label:<9}{clean(one['text'])}")
             lines += [f"{'':25}{clean(line)}" for line in one["evidence"]]
         if len(group) > len(shown):
             lines.append(f"{'':23}and {len(group) - len(shown)} more")

@@ -130,7 +130,7 @@ class Graph:
         tried, again = self._tried.get(who.key, (0, 0.0))
         if told is None or now < again:
             return
-        text, heard = self._unsaid(who, told)
+        text, story, heard = self._unsaid(who, told)
         if not text:
             return
 
@@ -144,7 +144,7 @@ class Graph:
         self._tried[who.key] = tried + 1, now + _PATIENCE.delay(tried + 1)
         try:
             async with self._hands:
-                await self._tools.say(who, text, before)
+                await self._tools.say(who, text, story, before)
         except ArgusError:
             # It could not be put on record, so it was not typed.
             if self._told.get(who.key) is heard:
@@ -153,12 +153,14 @@ class Graph:
         if self._told.get(who.key) is not told:
             self._tried.pop(who.key, None)
 
-    def _unsaid(self, who: Dependant, told: Told) -> tuple[str, Told | None]:
-        """One line, and what it knows once it has heard it. What is back comes first: it may go on with something."""
+    def _unsaid(self, who: Dependant, told: Told) -> tuple[str, str, Told | None]:
+        """One line, in whose story it stands, and what is known once it was heard. What is back comes first: it may go
+        on with something."""
         if told.back:
-            return words.back(told.back, self._is_well, self._still_down(who)), told.hearing_back()
+            return words.back(told.back, self._is_well, self._still_down(who)), told.story, told.hearing_back()
         roots = tuple(root for root in self.broken(who.depends_on) if root.thing.written in told.unsaid)
-        return (words.lost(roots, self._tools.clock.wall()) if roots else ""), told.hearing()
+        story = next((root.incident for root in roots if root.incident), "")
+        return (words.lost(roots, self._tools.clock.wall()) if roots else ""), story, told.hearing()
 
     def _still_down(self, who: Dependant) -> list[str]:
         return [root.thing.written for root in self.broken(who.depends_on)]

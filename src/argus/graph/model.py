@@ -59,6 +59,8 @@ class Told:
     """Those of them that it really heard of."""
     back: tuple[str, ...] = ()
     """What it heard of and is over, and that it has not heard yet."""
+    story: str = ""
+    """The incident of the first of those."""
 
     @property
     def unsaid(self) -> tuple[str, ...]:
@@ -66,7 +68,8 @@ class Told:
 
     def losing(self, things: Mapping[str, Mapping[str, Any]]) -> Told:
         """These are down as well, or again."""
-        others = replace(self, said=_without(self.said, things), back=_without(self.back, things))
+        back = _without(self.back, things)
+        others = replace(self, said=_without(self.said, things), back=back, story=self.story if back else "")
         return replace(others, things={**others.things, **things})
 
     def ending(self, names: Iterable[str]) -> Told | None:
@@ -74,21 +77,26 @@ class Told:
         over = [*names]
         things = {name: one for name, one in self.things.items() if name not in over}
         heard = tuple(name for name in over if name in self.said)
-        return replace(self, things=things, said=_without(self.said, over), back=(*self.back, *heard))._or_nothing()
+        story = self.story or next((found for name in heard if (found := self.incident(name))), "")
+        said, back = _without(self.said, over), (*self.back, *heard)
+        return replace(self, things=things, said=said, back=back, story=story)._or_nothing()
+
+    def incident(self, name: str) -> str:
+        return str(self.things.get(name, {}).get("incident", ""))
 
     def hearing(self) -> Told:
         """It heard of all that is down."""
         return replace(self, said=tuple(self.things))
 
     def hearing_back(self) -> Told | None:
-        return replace(self, back=())._or_nothing()
+        return replace(self, back=(), story="")._or_nothing()
 
     def _or_nothing(self) -> Told | None:
         return self if self.things or self.back else None
 
     def written(self) -> dict[str, Any]:
         things = {name: dict(one) for name, one in self.things.items()}
-        return {"things": things, "said": [*self.said], "back": [*self.back]}
+        return {"things": things, "said": [*self.said], "back": [*self.back], "story": self.story}
 
 
 def _without(names: Iterable[str], some: Collection[str]) -> tuple[str, ...]:
@@ -100,4 +108,4 @@ def read(key: str, data: Mapping[str, Any]) -> Told | None:
     said, back = tuple(str(one) for one in data["said"]), data["back"]
     if isinstance(back, bool):  # of an Argus that told of all at once
         return Told(key, things, said).ending(things) if back else Told(key, things, said)
-    return Told(key, things, said, tuple(str(one) for one in back))
+    return Told(key, things, said, tuple(str(one) for one in back), str(data.get("story", "")))

@@ -81,6 +81,7 @@ TABLE: dict[str, tuple[tuple[Part, Words], ...]] = {
     "agents:dependency_lost": ((_EXPLAINED, words.needs),),
     "agents:dependency_back": ((_EXPLAINED, words.goes_on),),
     "sessions:dependency_lost": ((_EXPLAINED, words.needs),),
+    "sessions:session_prompted": ((_TOLD, words.heard),),
     "sessions:dependency_back": ((_EXPLAINED, words.goes_on),),
     "resilience:dependency_lost": ((_EXPLAINED, words.needs),),
     "resilience:dependency_back": ((_EXPLAINED, words.goes_on),),

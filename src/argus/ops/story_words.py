@@ -11,6 +11,8 @@ from argus.core.units import spoken, stretch
 Data = Mapping[str, Any]
 NOTHING = "nothing is restarted until that has ended"
 _NAMED = 10
+_TYPED = 300
+"""Characters of a line that was typed into a terminal."""
 _LAST_LINE = 160
 """Characters of what a restart's command printed last; more of it is evidence."""
 
@@ -194,11 +196,14 @@ def waited(data: Data) -> str:
 
 
 def goes_on(data: Data) -> str:
-    if data.get("environment"):
-        return f"{_who(data)} does not wait for it any more"
-    told = "is told that it is back" if data.get("is_back", True) else "is told that it need not wait for it any more"
+    """Whether it was told so is another line: of what was typed, or of nothing where it asks by its heartbeats."""
+    over = "it is back" if data.get("is_back", True) else "it is not needed any more"
     still = data.get("still_waits_for")
-    return f"{_who(data)} {told}, and {f'waits for {_names(still)}' if still else 'goes on'}"
+    return f"{over}: {_who(data)} {f'waits for {_names(still)}' if still else 'goes on'}"
+
+
+def heard(data: Data) -> str:
+    return f'typed to {data.get("project")}: "{beginning(str(data.get("text") or ""), _TYPED)}"'
 
 
 # Containers.

@@ -166,7 +166,7 @@ class Sessions:
             return None
         return Turn(None if standing.subagents else turns.age_of(turns.began(signs, now, conversation), now))
 
-    async def inform(self, project: str, text: str, also: Callable[[], Iterable[Write]]) -> Answer:
+    async def inform(self, project: str, text: str, also: Callable[[], Iterable[Write]], incident: str = "") -> Answer:
         """Tells it something by ourselves, once; `also` is on record before it is typed. Below `moderate`, and where
         nobody can type, only the record says it."""
         one = self._all.get(project)
@@ -177,7 +177,7 @@ class Sessions:
         async with self._lock(project):
             if one.session.is_handing_off:
                 return Answer(False, again=True, reason="it is being handed on")
-            return await self._prompting.type(one.session.place, "dependency", text, also)
+            return await self._prompting.type(one.session.place, "dependency", text, also, incident)
 
     async def add(self, place: Place, by: str) -> Watched:
         known = self._all.get(place.project)

@@ -42,12 +42,13 @@ class Prompting:
         self._tools = tools
 
     async def type(
-        self, place: Place, what: str, text: str, also: Callable[[], Iterable[Write]] = lambda: ()
+        self, place: Place, what: str, text: str, also: Callable[[], Iterable[Write]] = lambda: (), incident: str = ""
     ) -> Answer:
-        """`what` it is about: spawn, context, limit, message, dependency. `also` is written with the intent."""
+        """`what` it is about: spawn, context, limit, message, dependency. `also` is written with the intent. `incident`:
+        in whose story it stands."""
         tools, said = self._tools, beginning(text, _RECORDED)
         now = stamp(tools.clock)
-        act = Act(tools.new_id(), TYPED, place.project, now, None, {"text": said, "what": what})
+        act = Act(tools.new_id(), TYPED, place.project, now, incident or None, {"text": said, "what": what})
         opened = False
 
         async def before() -> None:
@@ -56,7 +57,7 @@ class Prompting:
             opened = True
 
         answer = await tools.hands.type(place, text, command=False, before=before, told=None)
-        return await self._recorded(place, what, said, answer, act if opened else None)
+        return await self._recorded(place, what, said, answer, act if opened else None, incident)
 
     async def finish(self, place: Place, act: Act, line: Line) -> None:
         """A line of an Argus that was killed while it typed it: if it stands at the prompt, only Enter is missing."""
@@ -68,9 +69,11 @@ class Prompting:
         answer = Answer(False, reason="interrupted")
         if stands(line, text):
             answer = await tools.hands.type(place, text, command=False, before=before, told=None, left=True)
-        await self._recorded(place, str(act.intent["what"]), text, answer, act)
+        await self._recorded(place, str(act.intent["what"]), text, answer, act, act.incident or "")
 
-    async def _recorded(self, place: Place, what: str, said: str, answer: Answer, act: Act | None) -> Answer:
+    async def _recorded(
+        self, place: Place, what: str, said: str, answer: Answer, act: Act | None, incident: str
+    ) -> Answer:
         tools = self._tools
         now = stamp(tools.clock)
         outcome = "typed" if answer.typed else "not typed"
@@ -80,6 +83,6 @@ class Prompting:
         if act is not None:
             writes.append(CloseAct(act.id, outcome, tools.clock.wall(), {"reason": answer.reason}))
         if answer.typed:
-            writes.append(Append(reports.prompted(place.project, what, said, outcome, answer.reason)))
+            writes.append(Append(reports.prompted(place.project, what, said, outcome, answer.reason, incident)))
         await tools.notes.note(*writes)
         return answer

@@ -75,8 +75,10 @@ def handoff_held_back(session: Session, gate: str, autonomy: str) -> Draft:
     return _draft("handoff_held_back", session.project, context_usage=usage, gate=gate, autonomy=autonomy)
 
 
-def prompted(project: str, what: str, text: str, outcome: str, reason: str) -> Draft:
-    return _draft("session_prompted", project, what=what, text=beginning(text, 500), outcome=outcome, reason=reason)
+def prompted(project: str, what: str, text: str, outcome: str, reason: str, incident: str = "") -> Draft:
+    story = {"incident": incident} if incident else {}
+    said = beginning(text, 500)
+    return _draft("session_prompted", project, what=what, text=said, outcome=outcome, reason=reason, **story)
 
 
 def answered(project: str, said: dict[str, Any], outcome: str, reason: str) -> Draft:

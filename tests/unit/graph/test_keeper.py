@@ -36,10 +36,12 @@ class World:
     dependants: tuple[Dependant, ...] = (SHOP,)
     tried: list[float] = field(default_factory=list)
     heard: list[str] = field(default_factory=list)
+    stories: list[str] = field(default_factory=list)
+    """In which each of them stands."""
     woken: int = 0
 
     def graph(self) -> Graph:
-        async def say(who: Dependant, text: str, before: Callable[[], tuple[Write, ...]]) -> None:
+        async def say(who: Dependant, text: str, story: str, before: Callable[[], tuple[Write, ...]]) -> None:
             self.tried.append(self.clock.monotonic())
             await asyncio.sleep(self.slow.get(who.name, 0.0))
             if self.listens:
@@ -48,6 +50,7 @@ class World:
                     raise ArgusError(Code.STORE_UNAVAILABLE, "away")
                 await self.store.commit(*writes)
                 self.heard.append(text)
+                self.stories.append(story)
 
         def wake() -> None:
             self.woken += 1
@@ -90,6 +93,7 @@ def test_it_is_told_once_and_once_that_it_is_back_whatever_is_restarted_in_betwe
         world.is_down = False
         await looks(graph, 10)
         assert world.heard[1:] == ["[argus] db is back. Go on with your work."]
+        assert world.stories == ["i1", "i1"]
         assert world.woken == 1
         assert await world.journal() == ["dependency_lost", "dependency_back"]
 
