@@ -174,6 +174,9 @@ export function needs(state: State): Need[] {
 /** Nothing that could be well or not. */
 export const isIdle = (state: State): boolean => !state.services.length && !state.agents.length && !state.sessions.length && !state.environments.length;
 
+/** Nothing is wrong with what nobody has seen yet, and nobody may call it well. */
+export const unseen = (state: State): number => state.services.filter((one) => standing(one) === "pending").length;
+
 /** Only a person's word is missing: what Argus may not do by itself it proposes, once in an outage. */
 export const isProposed = (state: State, one: Service): boolean =>
   state.autonomy === "cautious" && one.gate === "autonomy" && one.restartable && !one.restarts && state.budget.left > 0;
@@ -207,6 +210,8 @@ export function verdict(state: State): Verdict {
   if (troubles) return { words: `${troubles} things are not well`, past: `${troubles} things were not well`, tone: "warn" };
   if (!state.well) return { words: "Agents need you", past: "Agents needed you", tone: "warn" };
   if (isIdle(state)) return { words: "Nothing is watched yet", past: "Nothing was watched yet", tone: "none" };
+  const hidden = unseen(state);
+  if (hidden) return { words: `${many(hidden, "service")} ${hidden === 1 ? "is" : "are"} not known yet`, past: `${many(hidden, "service")} ${hidden === 1 ? "was" : "were"} not known yet`, tone: "none" };
   return { words: "All is well", past: "All was well", tone: "ok" };
 }
 

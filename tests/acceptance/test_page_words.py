@@ -97,6 +97,21 @@ def test_a_service_that_fails_and_is_not_confirmed_down_is_called_failing_and_no
         expect(page.locator(".title .status")).to_have_text("up")
 
 
+def test_what_nobody_has_seen_yet_is_not_called_well(argus: Argus) -> None:
+    gate = argus.folder / "gate"
+    waits = f"until [ -e {gate} ]; do sleep 0.05; done"
+    slow = {"name": "slow", "type": "command", "command": ["sh", "-c", waits], "timeout": "20s", "interval": "30s"}
+    argus.configure([slow])
+    argus.up()
+    assert "not known yet: slow" in argus.cli("status").stdout
+    with page_of(argus) as page:
+        expect(page.locator("main h1")).to_have_text("1 service is not known yet")
+        expect(page.locator("main h1")).to_have_class("big none")
+        expect(page.locator("section[aria-labelledby=wrong]")).to_contain_text("has answered yet")
+        gate.touch()
+        expect(page.locator("main h1")).to_have_text("All is well")
+
+
 @pytest.mark.parametrize("has_a_file", [True, False])
 def test_where_nothing_is_watched_nothing_is_called_well_and_the_next_step_is_said(
     argus: Argus, has_a_file: bool

@@ -93,6 +93,12 @@ def plain(text: str) -> str:
             id="beside-what-is-down-who-waits-for-somebody-is-named",
         ),
         pytest.param(
+            state(service("a", state="pending"), service("b")),
+            "not known yet: a; autonomy observe, restarts left this hour 1/2",
+            0,
+            id="what-nobody-has-seen-yet-is-not-called-well",
+        ),
+        pytest.param(
             state(service(), well=False, notWell=["infrastructure event"], infrastructureEvent="i1"),
             "not well: infrastructure event; autonomy observe, restarts left this hour 1/2",
             1,

@@ -4,7 +4,7 @@ import { confirm } from "../dialog";
 import type { Service, Session, State } from "../model";
 import { Ago, Empty, Mark, Status, useFetched } from "../parts";
 import { to } from "../route";
-import { type Consequence, FAILING, type Need, type Wrong, consequences, givenUp, headline, isIdle, isProposed, keyOf, leftAlone, needs, standing, wrong } from "../verdict";
+import { type Consequence, FAILING, type Need, type Wrong, consequences, givenUp, headline, isIdle, isProposed, keyOf, leftAlone, needs, standing, unseen, wrong } from "../verdict";
 import { clock, duration, isAct, many, percent, plain, sentence, subject, toneOf, toneOfEvent } from "../words";
 import type { Link, World } from "../world";
 import { type History, ServiceBars, historyOf } from "./history";
@@ -235,7 +235,8 @@ function Glance({ state }: { state: State }) {
 /** Why nothing stands under the first question. */
 function Quiet({ state, link }: { state: State; link: Link }) {
   if (isIdle(state)) return <Empty>{state.argus.config ? <NothingNamed file={state.argus.config} /> : <NoFile />}</Empty>;
-  return <Empty>{link.kind === "lost" ? "Nothing was, when Argus was last heard." : "Nothing. Everything that is watched answers as it should."}</Empty>;
+  if (link.kind === "lost") return <Empty>Nothing was, when Argus was last heard.</Empty>;
+  return <Empty>{unseen(state) ? "Nothing that was seen. Not everything that is watched has answered yet." : "Nothing. Everything that is watched answers as it should."}</Empty>;
 }
 
 const NoFile = () => (

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from argus.cli import panel_parts as parts
 from argus.cli.panel_room import Plan, planned
-from argus.cli.render import clean, event_line, fall, lasting, verdict
+from argus.cli.render import WELL, clean, event_line, fall, lasting, verdict
 
 _TRAIL = parts.TRAIL
 _EVENTS = 6
@@ -98,7 +98,8 @@ def _verdict(state: dict[str, Any], problem: str) -> tuple[str, str]:
         return f"{fall(state['services'])}{_needing(state)}", "bold red"
     if state["argus"]["store"] != "ok":
         return clean(state["argus"]["store"]), "bold yellow"
-    return verdict(state), "bold green" if state["well"] else "bold yellow"
+    said = verdict(state)
+    return said, "bold yellow" if not state["well"] else "bold green" if said == WELL else "bold"
 
 
 def _needing(state: dict[str, Any]) -> str:

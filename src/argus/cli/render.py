@@ -15,6 +15,7 @@ _COLOURS = {
     **{"rate_limited": "33", "running": "32", "failed": "31;1", "abandoned": "31", "warning": "33", "critical": "31;1"},
 }
 UPTIME = "UPTIME 24H"
+WELL = "all is well"
 _HIDING = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
@@ -166,6 +167,7 @@ def verdict(state: dict[str, Any]) -> str:
     services = state["services"]
     down = [one["name"] for one in services if one["state"] == "down"]
     unknown = [one["name"] for one in services if one["state"] == "unknown"]
+    pending = [one["name"] for one in services if one["state"] == "pending"]
     named = {f"service {name}" for name in (*down, *unknown)} | set(state["needsYou"])
     parts = {
         "cannot be checked": unknown,
@@ -174,7 +176,10 @@ def verdict(state: dict[str, Any]) -> str:
     }
     fallen = [fall(services, named=True)] if down else []
     said = "; ".join([*fallen, *(f"{what}: {_some(names)}" for what, names in parts.items() if names)])
-    return said or ("all is well" if state["well"] else "not well")
+    if said or not state["well"]:
+        return said or "not well"
+    # Nothing is wrong with what nobody has seen yet, and nobody may call it well.
+    return f"not known yet: {_some(pending)}" if pending else WELL
 
 
 def fall(services: Sequence[dict[str, Any]], *, named: bool = False) -> str:

@@ -44,8 +44,8 @@ class Prompting:
     async def type(
         self, place: Place, what: str, text: str, also: Callable[[], Iterable[Write]] = lambda: (), incident: str = ""
     ) -> Answer:
-        """`what` it is about: spawn, context, limit, message, dependency. `also` is written with the intent. `incident`:
-        in whose story it stands."""
+        """`what` it is about: spawn, context, limit, message, dependency. `also` is written with the intent; the line
+        stands in the story of `incident`."""
         tools, said = self._tools, beginning(text, _RECORDED)
         now = stamp(tools.clock)
         act = Act(tools.new_id(), TYPED, place.project, now, incident or None, {"text": said, "what": what})
