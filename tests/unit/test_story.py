@@ -11,6 +11,7 @@ import pytest
 
 from argus.agents.launches import last_words
 from argus.core.events import Event
+from argus.core.redact import MASK, Redactor
 from argus.ops import story
 from argus.ops.incidents import LAST, explained, find
 from argus.ops.story import Part
@@ -269,3 +270,9 @@ def test_of_what_an_agent_printed_the_last_lines_are_kept_in_bounds():
 def test_it_is_cleaned_before_it_is_cut():
     secret = "s" * 3000
     assert last_words(f"{'x' * 5000}{secret}", lambda text: text.replace(secret, "[gone]"))[-1].endswith("[gone]")
+
+
+def test_the_lines_of_a_key_that_was_cut_off_are_no_last_words():
+    key = ["-----BEGIN RSA PRIVATE KEY-----", *["MIIEpAIBAAKCAQEA1c7f9Yt8Zk2Lq0WMIIEpAIBAAKCAQEA1c7f9Yt8Zk2Lq0W"] * 50]
+    assert last_words("\n".join(["it begins", *key]), Redactor().text)[-1] == MASK
+    assert "MII" not in str(last_words("\n".join(["it begins", *key]), Redactor().text))

@@ -29,6 +29,9 @@ WORDS = 20
 """Lines that are kept of what an agent printed before it died,"""
 _WORDS = 4096
 """and characters."""
+_BEFORE = 100
+"""Lines before those that are looked at: a key has many, and without its first one it is not known for one."""
+_LOOKED_AT = 5 * _WORDS
 _LAUNCHER = 0.5
 """Seconds between two looks at a launcher that has not reported yet."""
 
@@ -251,7 +254,7 @@ class Launches:
         if ended.exit_status == 0:
             return ended
         try:
-            said = await self._tools.launcher.tail(self._tools.run_folder(id), WORDS)
+            said = await self._tools.launcher.tail(self._tools.run_folder(id), _BEFORE + WORDS)
         except Exception:  # noqa: BLE001 - a log that cannot be read, or is none any more, is no reason to miss an end
             log.exception("the log of agent %s cannot be read", id)
             return ended
@@ -272,7 +275,7 @@ class Launches:
 
 def last_words(said: str, clean: Callable[[str], str]) -> tuple[str, ...]:
     """Cleaned before it is cut: half a secret is not known any more, and still one."""
-    lines = clean(said[-2 * _WORDS :]).splitlines()[-WORDS:]
+    lines = clean(said[-_LOOKED_AT:]).splitlines()[-WORDS:]
     kept: list[str] = []
     room = _WORDS
     for line in reversed(lines):

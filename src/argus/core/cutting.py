@@ -6,10 +6,14 @@ masked first; and half a word at the cut goes too, as it may be half of one that
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from argus.core.redact import by_shape
 
 _AHEAD = 4096
 """Characters beyond the cut that are looked at. No secret but a key in PEM is longer, and that is known by its head."""
+_NAME = 64
+"""Characters before a value in which its name stands."""
 _WORD = 100
 """Characters. What is longer is no word: a text without spaces is cut where it has to be."""
 
@@ -29,10 +33,26 @@ def beginning(text: str, limit: int) -> str:
 def ending(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
-    seen = by_shape(text[-limit - _AHEAD :])
-    if len(text) <= limit + _AHEAD and len(seen) <= limit:
+    start = _between(text, len(text) - limit - _AHEAD)
+    seen = by_shape(text[start:])
+    if not start and len(seen) <= limit:
         return seen
     kept, is_between = seen[-limit:], seen[: -limit or None][-1:].isspace()
     if not is_between and len(several := kept.split(None, 1)) == 2 and len(several[0]) <= _WORD:
         kept = several[1]
     return kept.lstrip()
+
+
+def cleaned(lines: Iterable[str], clean: Callable[[str], str]) -> list[str]:
+    """Together: a key has many lines, and without its first one none of them is known for a part of it."""
+    text = "\n".join(lines)
+    return clean(text).split("\n") if text else []
+
+
+def _between(text: str, start: int) -> int:
+    """Where to begin instead, so that no value is looked at without its beginning and its name."""
+    for _ in range(2):
+        while start > 0 and not text[start - 1].isspace():
+            start -= 1
+        start -= _NAME
+    return max(0, start)

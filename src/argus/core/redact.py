@@ -11,13 +11,14 @@ from typing import Any
 from urllib.parse import unquote
 
 MASK = "[redacted]"
-_A_KEY = r"(?:api|access|auth|encryption|signing|master|private)[_-]?key"
+_A_KEY = r"(?:api|access|account|auth|encryption|signing|master|private)[_-]?key"
 _NAMED_LIKE_ONE = re.compile(
     rf"(?i)(password|passwd|_pwd|passphrase|secret|token|{_A_KEY}|authorization|credential|cookie"
     r"|(?:^|[_-])pass(?:$|[_-]))"
 )
 # The scheme is bounded: without that a long run of letters and dots takes quadratic time.
 _USERINFO = re.compile(r"(?i)\b([a-z][a-z0-9+.-]{0,30}://)[^/\s?#]+@")
+_NAMED_ONE = re.compile(r"(?i)passw|passphrase|secret|token|key")
 _PASSWORD = re.compile(r"(?i)\b[a-z][a-z0-9+.-]{0,30}://[^/\s?#:@]{0,200}:([^/\s?#]+)@")
 _PARTS = re.compile(r"[\s/:@?&=,;]+")
 _LIKE_ONE = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])[^\s/:.\\]{16,}")
@@ -33,10 +34,17 @@ def _after(name: str) -> re.Pattern[str]:
     return re.compile(f"(?i)({name}{opening}){quoted}{plain}")
 
 
-_IS = r"(?:\\*[\"'])?(?:\s{1,3}(?:is|was))?\s{0,3}[:=]\s{0,3}"
+_IS = r"(?:\\*[\"'])?(?:(?:\s{1,3}(?:is|was))?\s{0,3}(?:=>|[:=])\s{0,3}|\s{1,3}(?:is|was)\s{1,3}(?=\S{0,100}\d))"
+"""Without a colon a digit has to be in it: `the password is wrong` says none."""
 _ASSIGNED = _after(rf"\b[a-z0-9_-]{{0,40}}(?:{_WORDS}[a-z0-9_-]{{0,20}}|[_-]pass){_IS}")
 _PASS = _after(r"\bpass=(?!\d+\b)")
 """With a number it only says how many passed."""
+_PWD = _after(r"\b[a-z0-9-]{0,40}pwd=(?![/~.])")
+"""A path is where a shell is."""
+_SIGNATURE = re.compile(r"(?i)([?&](?:sig|signature|x-amz-signature)=)[^&\s\"'<>]{4,}")
+_ATTRIBUTE = re.compile(
+    rf"(?i)(\bkey=[\"'][^\"'\n]{{0,60}}{_WORDS}[^\"'\n]{{0,20}}[\"']\s{{1,3}}value=[\"'])[^\"'\n]{{1,2000}}"
+)
 _OPTION = _after(rf"(?<!\S)--[a-z0-9-]{{0,40}}(?:{_WORDS}|pass)\s{{1,3}}(?!-)")
 _ELEMENT = re.compile(
     rf"(?i)(<[a-z0-9_:.-]{{0,40}}{_WORDS}[a-z0-9_-]{{0,20}}(?:\s[^<>]{{0,200}})?>\s{{0,3}})[^<>\s][^<>]{{0,2000}}(?=</)"
@@ -53,6 +61,10 @@ _CURL = re.compile(
 _MYSQL = re.compile(
     r"(\b(?:mysql|mariadb|sshpass)[a-z-]{0,12}\s(?:[^\n|;&]{0,200}?\s)??-p[\"']?)(?![\d.]+:\d)[^\s\"']+"
 )
+_LOGIN = re.compile(
+    r"(\b(?:docker|podman|nerdctl|helm)\s[^\n|;&]{0,60}?\blogin\s[^\n|;&]{0,200}?-p[\s=]{1,3}[\"']?)[^\s\"']+"
+)
+_REDIS = re.compile(r"(\bredis-cli\s(?:[^\n|;&]{0,200}?\s)??(?:-a|--pass)\s{1,3}[\"']?)[^\s\"']+")
 _SSHPASS = re.compile(r"(\bsshpass\s+-p\s{1,3}[\"']?)[^\s\"']+")
 _MADE = re.compile(r"\bargus\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{43}\b")
 """Tokens that Argus makes for others."""
@@ -98,7 +110,8 @@ def _may_hold_one(text: str) -> bool:
     every pattern is what a record would cost most."""
     return (
         ":" in text or "=" in text or "--" in text or "argus." in text or "asic" in text or "earer" in text.lower()
-        or "</" in text or " -p" in text
+        or "</" in text or " -p" in text or "redis-cli" in text
+        or ((" is " in text or " was " in text) and _NAMED_ONE.search(text) is not None)
     )  # fmt: skip
 
 
@@ -135,7 +148,7 @@ def _without_shapes(text: str) -> str:
         return text
     text = _MADE.sub(MASK, text)
     text = _USERINFO.sub(rf"\1{MASK}@", text)
-    for pattern in (_BEARER, _BASIC, _ASSIGNED, _PASS, _OPTION, *_rare(text)):
+    for pattern in (_BEARER, _BASIC, _ASSIGNED, _PASS, _PWD, _OPTION, *_rare(text)):
         text = pattern.sub(rf"\1{MASK}", text)
     return text
 
@@ -145,7 +158,10 @@ def _rare(text: str) -> list[re.Pattern[str]]:
     found = [_COOKIE] if "ookie" in text or "OOKIE" in text else []
     found += [_ELEMENT] if "</" in text else []
     found += [_CURL] if "curl" in text else []
-    found += [_SSHPASS, _MYSQL] if " -p" in text else []
+    found += [_SSHPASS, _MYSQL, _LOGIN] if " -p" in text else []
+    found += [_REDIS] if "redis-cli" in text else []
+    found += [_SIGNATURE] if "sig" in text or "Sig" in text else []
+    found += [_ATTRIBUTE] if "value=" in text else []
     return found
 
 

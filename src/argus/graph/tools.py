@@ -13,8 +13,8 @@ from argus.store.notes import Notes
 from argus.store.records import Write
 
 Say = Callable[[Dependant, str, str, Callable[[], tuple[Write, ...]]], Awaitable[None]]
-"""Types a line to one of them, in the story of an incident. What the last argument gives is on record before that; it is
-not asked for where nothing can be typed just now."""
+"""Types a line to one of them, in the story of an incident. What the last argument gives is on record before that; it
+is not asked for where nothing can be typed just now."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from argus.host.files import write_private
 from argus.host.identity import Identity, identify, is_alive, is_surely
 from argus.host.seam import Ran
 
-_TAIL = 4096
+_TAIL = 64 * 1024
 _LOG = 512 * 1024
 _POLL = 0.1
 

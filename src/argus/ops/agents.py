@@ -70,6 +70,10 @@ class AgentView(SnakeAnswer):
     incident: str | None = Field(description="Of its death, until its task goes on; argus explain shows its story")
 
 
+_BEFORE = 100
+"""Lines before the wanted ones that are looked at for secrets."""
+
+
 class HeartbeatList(SnakeAnswer):
     heartbeats: list[AgentView]
     count: int
@@ -262,7 +266,9 @@ async def stop(house: House, ask: StopAsk) -> AgentView:
 )
 async def logs(house: House, ask: LogsAsk) -> LogsView:
     """Shows the last of what an agent printed, also of one that has ended."""
-    return LogsView(agent_id=ask.id, text=house.clean(await house.crew.tail(ask.id, ask.lines)))
+    # Cleaned before it is cut: a key has many lines, and without its first one it is not known for one.
+    text = house.clean(await house.crew.tail(ask.id, ask.lines + _BEFORE))
+    return LogsView(agent_id=ask.id, text="".join(text.splitlines(keepends=True)[-ask.lines :]))
 
 
 OPERATIONS: tuple[Any, ...] = (beat, list_beats, forget, list_agents, spawn, respawn, stop, logs)

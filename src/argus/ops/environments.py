@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import Field
 
 from argus.core.clock import rfc3339
+from argus.core.cutting import cleaned
 from argus.core.errors import IN_ENVIRONMENTS, ArgusError, Code
 from argus.environments.looking import Seen
 from argus.environments.mocking.asking import Filter
@@ -290,8 +291,9 @@ async def logs(house: House, ask: ContainerLogsAsk) -> ContainerLogsView:
     """
     since = house.clock.wall() - ask.since if ask.since else None
     made, lines = await house.environments.logs(asked(house, ask), ask.container, ask.lines, since)
-    cleaned = [house.clean(line) for line in lines]
-    return ContainerLogsView(container=made.name, state=made.state, lines=cleaned, truncated=lines.is_cut)
+    return ContainerLogsView(
+        container=made.name, state=made.state, lines=cleaned(lines, house.clean), truncated=lines.is_cut
+    )
 
 
 @operation(

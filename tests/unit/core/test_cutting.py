@@ -2,7 +2,8 @@
 
 import pytest
 
-from argus.core.cutting import beginning, ending
+from argus.core.cutting import beginning, cleaned, ending
+from argus.core.redact import MASK, by_shape
 
 SECRET = "HuntEr2SecretPw99xyz"
 URL = f"postgres://app:{SECRET}@db.internal/shop"
@@ -36,3 +37,18 @@ def test_one_long_word_is_cut_all_the_same():
 def test_lines_stay_lines():
     assert beginning("one\ntwo\nthree", 9) == "one\ntwo"
     assert ending("one\ntwo\nthree", 11) == "two\nthree"
+
+
+@pytest.mark.parametrize("name", ["token=", "password is: ", "API_KEY: "])
+@pytest.mark.parametrize("length", [300, 4500, 30_000])
+def test_of_a_long_value_no_end_stays_without_its_name(name: str, length: int):
+    assert "BBBB" not in ending(f"it failed with {name}{'B1' + 'B' * length}", 200)
+    assert "BBBB" not in ending(f"{'a word ' * 3000}{name}{'B1' + 'B' * length} and more", 200)
+
+
+def test_the_lines_of_a_key_are_known_together_and_not_one_by_one():
+    key = ["-----BEGIN RSA PRIVATE KEY-----", "MIIEpAIBAAKCAQEA1c7", "f9Yt8Zk2Lq0W", "-----END RSA PRIVATE KEY-----"]
+    assert cleaned(["before", *key, "after"], by_shape) == ["before", MASK, "after"]
+    assert cleaned(["before", *key[:-1]], by_shape) == ["before", MASK]
+    assert cleaned([], by_shape) == []
+    assert cleaned(["", "one"], by_shape) == ["", "one"]

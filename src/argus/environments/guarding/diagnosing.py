@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from argus.core.clock import Clock
-from argus.core.cutting import ending
+from argus.core.cutting import cleaned, ending
 from argus.environments.guarding.model import Diagnostics
 from argus.environments.guarding.peaks import Peaks
 from argus.environments.waiting import last_words
@@ -43,7 +43,7 @@ class Diagnoser:
             container_name=made.name,
             exit_code=made.exit_code if is_over else None,
             oom_killed=made.oom_killed,
-            logs=bounded([self.clean(line) for line in lines]),
+            logs=bounded(cleaned(lines, self.clean)),
             memory_limit=limit,
             memory_peak=peak,
             at=self.clock.wall(),
