@@ -97,7 +97,7 @@ ATOMIC = Need(program="libatomic", package="libatomic1", file="/usr/lib/*/libato
 TIERS = (
     Tier("unit", "tests/unit", workers=2),
     Tier("contract", "tests/contract", workers=3, needs=(POSTGRES, TMUX, DOCKER, BUSYBOX, PS, IP)),
-    Tier("integration", "tests/integration", workers=3, needs=(POSTGRES, TMUX, IP, CLAUDE)),
+    Tier("integration", "tests/integration", workers=3, needs=(POSTGRES, TMUX, DOCKER, BUSYBOX, IP, CLAUDE)),
     Tier(
         "acceptance",
         "tests/acceptance",
@@ -145,9 +145,9 @@ def find(need: Need) -> str | None:
 
 
 def apt_get(*arguments: str) -> str | None:
-    """Runs apt-get without noise; None, or what it said when it failed."""
+    """Runs apt-get without noise, after whoever installs something else; None, or what it said when it failed."""
     done = subprocess.run(
-        ["apt-get", "-q", "-y", *arguments],
+        ["apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=180", *arguments],
         env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
