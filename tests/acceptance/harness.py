@@ -387,6 +387,13 @@ class Argus:
                     yield process
 
 
+def words_of(process: psutil.Process) -> list[str]:
+    """The command that it runs; none, where it ends just now."""
+    with contextlib.suppress(psutil.Error):
+        return list(process.cmdline())
+    return []
+
+
 def watched(name: str, url: str, **more: Any) -> dict[str, Any]:
     """A service in the configuration. A dead one refuses at once, so the timeout may be generous."""
     return {"name": name, "type": "http", "url": url, "interval": "200ms", "timeout": "2s", **more}

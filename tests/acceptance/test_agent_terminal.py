@@ -18,7 +18,7 @@ import pytest
 import yaml
 
 from argus.host import shim
-from tests.acceptance.harness import DEADLINE, PROGRAM, Argus, eventually, is_alive, never
+from tests.acceptance.harness import DEADLINE, PROGRAM, Argus, eventually, is_alive, never, words_of
 from tests.acceptance.screen import Screen
 from tests.faults import Injection
 
@@ -343,7 +343,7 @@ async def test_a_killed_launcher_leaves_the_agent_to_the_daemon(desk: Desk) -> N
     screen = desk.screen("/bin/bash", "--norc", "--noprofile", "-i")
     screen.type(f"{shlex.join(desk.command())}\n")
     pid = desk.alive()["pid"]
-    (launcher,) = [one for one in desk.argus.marked() if one.cmdline()[1:4] == [PROGRAM, "agent", "run"]]
+    (launcher,) = [one for one in desk.argus.marked() if words_of(one)[1:4] == [PROGRAM, "agent", "run"]]
     launcher.kill()
     await never(lambda: desk.argus.journal("agent_silent", "agent_died"), "taken for silent or dead", 5.0)
     assert desk.alive()["pid"] == pid

@@ -15,7 +15,7 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.acceptance.harness import DEADLINE, PROGRAM, Argus, WebServer, eventually, is_alive, never, whole
+from tests.acceptance.harness import DEADLINE, PROGRAM, Argus, WebServer, eventually, is_alive, never, whole, words_of
 
 _TOOLS = {"argus_context", "argus_services", "argus_check_service", "argus_restart_service"}
 Connect = Callable[[Argus], contextlib.AbstractAsyncContextManager[Client]]
@@ -218,7 +218,7 @@ async def test_an_agent_that_asks_after_the_daemon_died_starts_one(steady: Argus
 
 
 def relays(argus: Argus) -> list[psutil.Process]:
-    return [one for one in argus.marked() if one.cmdline()[-1:] == ["mcp"]]
+    return [one for one in argus.marked() if words_of(one)[-1:] == ["mcp"]]
 
 
 @_BOTH

@@ -10,12 +10,11 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx2
-import psutil
 import pytest
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.acceptance.harness import DEADLINE, PROGRAM, Argus, eventually
+from tests.acceptance.harness import DEADLINE, PROGRAM, Argus, eventually, words_of
 from tests.acceptance.test_agents_door import Connect, data, over_stdio
 from tests.acceptance.test_suites import Suites
 
@@ -62,10 +61,7 @@ class Bench(Suites):
         await asyncio.to_thread(eventually, lambda: not self.running(), "its programs have ended")
 
     def running(self) -> list[list[str]]:
-        found = []
-        for one in self.argus.marked():
-            with contextlib.suppress(psutil.Error):  # it ends just now
-                found.append(one.cmdline())
+        found = [words_of(one) for one in self.argus.marked()]
         return [words for words in found if "until test -e go" in " ".join(words)]
 
 

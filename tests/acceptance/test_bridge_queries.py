@@ -17,7 +17,7 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 
 from tests.acceptance.asking_model import LIMIT, NO_MODEL, AskingModel
-from tests.acceptance.harness import Argus, Ran, eventually
+from tests.acceptance.harness import Argus, Ran, eventually, words_of
 from tests.acceptance.test_agent_programs import program
 
 _TESTS = Path(__file__).resolve().parents[1]
@@ -240,5 +240,5 @@ def _asking(desk: Desk) -> list[psutil.Process]:
     return [
         one
         for one in desk.argus.marked()
-        if any("stream-json" in word for word in one.cmdline()) and one.cmdline()[0] != "/bin/sh"
+        if any("stream-json" in word for word in words_of(one)) and words_of(one)[:1] != ["/bin/sh"]
     ]

@@ -12,7 +12,7 @@ import psutil
 import pytest
 import yaml
 
-from tests.acceptance.harness import Argus, eventually, free_port, is_alive
+from tests.acceptance.harness import Argus, eventually, free_port, is_alive, words_of
 from tests.acceptance.test_agents_door import data, error, over_stdio
 from tests.contract.test_mcp_client import PEER, Peer
 
@@ -54,7 +54,7 @@ class Bridged(Argus):
 
     def children(self) -> list[int]:
         found = psutil.Process(self.pid).children(recursive=True)
-        return [one.pid for one in found if one.cmdline()[1:] == [str(PEER)]]
+        return [one.pid for one in found if words_of(one)[1:] == [str(PEER)]]
 
 
 @pytest.fixture

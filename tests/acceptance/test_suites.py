@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from tests.acceptance.harness import DEADLINE, PROGRAM, Argus, Ran, Reply, eventually
+from tests.acceptance.harness import DEADLINE, PROGRAM, Argus, Ran, Reply, eventually, words_of
 from tests.acceptance.screen import Screen
 from tests.acceptance.yard import Project, ended
 
@@ -61,7 +61,7 @@ def here(argus: Argus) -> Iterator[Argus]:
     argus.up()
     yield argus
     # Whatever a run started has ended with it: only the daemon is left.
-    left = [one.cmdline() for one in argus.marked() if one.pid != argus.pid]
+    left = [words for one in argus.marked() if one.pid != argus.pid and (words := words_of(one))]
     assert not left, left
 
 
