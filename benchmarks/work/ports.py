@@ -4,12 +4,15 @@
 a preflight of the daemon names the same holders is seen in every round. To name them each port is tried in both
 families, the kernel is asked once who listens, and the handles of processes are looked through for those sockets: that
 grows with what runs on the machine. The floor tries each port once, and in the second row asks the kernel once, without
-knowing whose sockets those are. `ss -ltnp` and `lsof` name them too, as programs that are started for it.
+knowing whose sockets those are. portpicker picks ten that are free, and has no wishes to look at. `ss -ltnp` and `lsof`
+name the holders too, as programs that are started for it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib
+import importlib.util
 import shutil
 import socket
 import subprocess
@@ -30,6 +33,7 @@ from benchmarks.rows import Goal, Row
 from benchmarks.yards import PORTS, Door, checks, shop, standing
 
 _CHOOSE, _NAME = 1.0, 10.0
+_PICKER = "portpicker"
 _PROGRAMS = {"ss -ltnp": ["ss", "-H", "-ltnp"], "lsof": ["lsof", "-nP", "-iTCP", "-sTCP:LISTEN"]}
 
 
@@ -49,6 +53,8 @@ def measure(plan: Plan) -> Iterable[Row]:
             "take": lambda: in_child(take, entering=entering, calls=calls),
             "named": named_and_seen,
         }
+        if importlib.util.find_spec(_PICKER):
+            turns[_PICKER] = lambda: in_child(picked, entering=entering, calls=calls)
         peers = [name for name, words in _PROGRAMS.items() if shutil.which(words[0])]
         turns |= {name: partial(_program, yard, name, holders) for name in peers}
         found = interleave(turns, plan.rounds)
@@ -57,7 +63,7 @@ def measure(plan: Plan) -> Iterable[Row]:
     floors = {kind: [one[kind] for one in found["bare"]] for kind in ("binds", "table")}
     yield Row(
         "10 taken ports, 10 free ones chosen", "ms", series["take"], floor=("bare binds", floors["binds"]),
-        goal=Goal(_CHOOSE),
+        peers={_PICKER: series[_PICKER]} if _PICKER in series else {}, goal=Goal(_CHOOSE),
     )  # fmt: skip
     yield Row(
         "10 taken ports, their holders named", "ms", series["named"], floor=("binds and the table", floors["table"]),
@@ -107,6 +113,17 @@ def take(calls: int) -> dict[str, float]:
         if len({one.actual for one in mappings} - set(PORTS)) != len(PORTS):
             raise RuntimeError(f"chose {mappings}")
         chooser.give_back(mappings)
+
+    return {"ms": _each(calls, once)}
+
+
+def picked(calls: int) -> dict[str, float]:
+    picker = importlib.import_module(_PICKER)
+
+    def once() -> None:
+        ports = [picker.pick_unused_port() for _ in PORTS]
+        if set(ports) & set(PORTS):
+            raise RuntimeError(f"picked {ports}")
 
     return {"ms": _each(calls, once)}
 

@@ -3,16 +3,23 @@
 The engine itself takes most of it: it starts programs to say what it is. Beside the bare questions that such a look
 needs, all of them under way at once on the engine's socket. Argus asks whether the engine is there before it asks the
 rest, because an open breaker lets only one through; and it reads the project's file, tries the ports, looks at the
-disk, judges, and tells what it found.
+disk, judges, and tells what it found. Beside the same questions asked one after the other, as scripts do: by the docker
+command, a program for each, and by docker-py, on a connection that is kept.
 """
 
 from __future__ import annotations
 
 import asyncio
+import importlib
+import importlib.util
 import json
+import os
+import shutil
+import subprocess
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from statistics import median
+from typing import Any
 from urllib.parse import quote
 
 import uvloop
@@ -25,7 +32,8 @@ from benchmarks.rows import Goal, Row
 from benchmarks.yards import Door, shop, standing
 
 _GOAL = 2.0
-_OURS = quote(json.dumps({"label": ["argusai.managed=true", "argusai.project=shop"]}))
+_LABELS = ("argusai.managed=true", "argusai.project=shop")
+_OURS = quote(json.dumps({"label": _LABELS}))
 _TARGETS = (
     "/_ping",
     "/info",
@@ -34,6 +42,16 @@ _TARGETS = (
     f"/volumes?filters={_OURS}",
     "/networks/argusai-shop-network",
 )
+_OF_OURS = tuple(word for label in _LABELS for word in ("--filter", f"label={label}"))
+_COMMANDS = (
+    ("version",),
+    ("info",),
+    ("ps", "-aq", *_OF_OURS),
+    ("network", "ls", "-q", *_OF_OURS),
+    ("volume", "ls", "-q", *_OF_OURS),
+    ("network", "ls", "-q", "--filter", "name=argusai-shop-network"),
+)
+_COMMAND, _LIBRARY = "docker in sequence", "docker-py"
 
 
 def measure(plan: Plan) -> Iterable[Row]:
@@ -45,10 +63,46 @@ def measure(plan: Plan) -> Iterable[Row]:
         def bare() -> float:
             return median(_bare(runner, yard.engine.socket, wires) for _ in range(calls))
 
-        found = interleave({"bare": bare, "argus": lambda: _argus(yard, project, calls)}, plan.rounds)
-    floor = ("the bare questions at once", found["bare"])
-    goal = Goal(_GOAL, of=floor[0])
-    yield Row("preflight of 5 services over REST", "ms", found["argus"], floor=floor, goal=goal)
+        turns: dict[str, Callable[[], float]] = {"bare": bare, "argus": lambda: _argus(yard, project, calls)}
+        peers = {}
+        if shutil.which("docker"):
+            peers[_COMMAND] = lambda: _each(calls, lambda: _by_command(yard.engine.url))
+        if importlib.util.find_spec("docker"):
+            client = importlib.import_module("docker").DockerClient(base_url=yard.engine.url)
+            peers[_LIBRARY] = lambda: _each(calls, lambda: _by_library(client))
+        found = interleave(turns | peers, plan.rounds)
+    yield Row(
+        "preflight of 5 services over REST",
+        "ms",
+        found["argus"],
+        floor=("the bare questions at once", found["bare"]),
+        peers={name: found[name] for name in peers},
+        goal=Goal(_GOAL, of="the bare questions at once"),
+    )
+
+
+def _each(calls: int, work: Callable[[], object]) -> float:
+    times = []
+    for _ in range(calls):
+        began = time.perf_counter()
+        work()
+        times.append((time.perf_counter() - began) * 1000)
+    return median(times)
+
+
+def _by_command(url: str) -> None:
+    env = {**os.environ, "DOCKER_HOST": url}
+    for words in _COMMANDS:
+        subprocess.run(["docker", *words], env=env, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+
+
+def _by_library(client: Any) -> None:
+    client.ping()
+    client.info()
+    client.containers.list(all=True, filters={"label": list(_LABELS)})
+    client.networks.list(filters={"label": list(_LABELS)})
+    client.volumes.list(filters={"label": list(_LABELS)})
+    client.networks.list(names=["argusai-shop-network"])
 
 
 def _bare(runner: asyncio.Runner, path: str, wires: list[bytes]) -> float:

@@ -2,7 +2,8 @@
 
 The agent is the same for all: a shell script whose first act is to write its PID into a pipe, where this program waits
 for it. Argus commits the death, the claim and the intent to disk before it starts anything, and a shim notes how it
-went; the floor is a pidfd and posix_spawn, without any record. Beside pm2 and supervisord, which keep none either.
+went; the floor is a pidfd and posix_spawn, without any record. Beside pm2, supervisord and
+Debian's runit, which keep none either.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ _AGENT = "#!/bin/sh\necho $$ >{pipe}\nexec >/dev/null 2>&1 sleep 3600\n"
 _STARTED = 30.0
 _SETTLED = 0.15
 """Seconds between a start and the next kill: what is still being noted of the start is no part of the next one."""
+_SLOW = {"supervisord": _SETTLED, "runit": 1.1}
+"""Killed less often: supervisord looks once a second, and runit makes a service wait that ran for less than one."""
 
 
 class Pipe:
@@ -57,9 +60,9 @@ class Pipe:
         self.pid = int(os.read(self._handle, 100).split()[-1])
         return now
 
-    def killed(self) -> float:
+    def killed(self, settled: float) -> float:
         """Milliseconds from its kill to the next one."""
-        time.sleep(_SETTLED)
+        time.sleep(settled)
         before = time.perf_counter()
         os.kill(self.pid, signal.SIGKILL)
         return (self.wait() - before) * 1000
@@ -69,7 +72,13 @@ def measure(plan: Plan) -> Iterable[Row]:
     with contextlib.ExitStack() as stack:
         contenders: dict[str, Pipe] = {}
         missing = []
-        for name, start in (("pidfd", _bare), ("pm2", _pm2), ("supervisord", _supervisord), ("argus", _argus)):
+        for name, start in (
+            ("pidfd", _bare),
+            ("pm2", _pm2),
+            ("supervisord", _supervisord),
+            ("runit", _runit),
+            ("argus", _argus),
+        ):
             folder = plan.folder / name
             folder.mkdir()
             pipe = Pipe(folder, name)
@@ -79,7 +88,7 @@ def measure(plan: Plan) -> Iterable[Row]:
             else:
                 missing.append(name)
         found = interleave({name: _turn(name, pipe, plan) for name, pipe in contenders.items()}, plan.rounds)
-    note = f"{' and '.join(missing)} could not be installed" if missing else ""
+    note = f"not here: {', '.join(missing)}" if missing else ""
     for what, goal, take in (
         ("middle of each round", Goal(1.2, of="pm2"), median),
         ("slowest of each round", None, max),
@@ -90,16 +99,15 @@ def measure(plan: Plan) -> Iterable[Row]:
             "ms",
             series["argus"],
             floor=("pidfd and posix_spawn", series["pidfd"]),
-            peers={name: series[name] for name in ("pm2", "supervisord") if name in series},
+            peers={name: series[name] for name in ("pm2", "supervisord", "runit") if name in series},
             goal=goal,
             note=note,
         )
 
 
 def _turn(name: str, pipe: Pipe, plan: Plan) -> Callable[[], list[float]]:
-    # supervisord looks once a second.
-    kills = plan.size(3 if name == "supervisord" else 15, 1)
-    return lambda: [pipe.killed() for _ in range(kills)]
+    kills = plan.size(3 if name in _SLOW else 15, 1)
+    return lambda: [pipe.killed(_SLOW.get(name, _SETTLED)) for _ in range(kills)]
 
 
 @contextlib.contextmanager
@@ -180,5 +188,24 @@ def _supervisord(folder: Path, pipe: Pipe) -> Iterator[bool]:
         try:
             yield True
         finally:
+            process.terminate()
+            process.wait(30)
+
+
+@contextlib.contextmanager
+def _runit(folder: Path, pipe: Pipe) -> Iterator[bool]:
+    program = shutil.which("runsv")
+    if program is None:
+        yield False
+        return
+    (service := folder / "service").mkdir()
+    (service / "run").symlink_to(pipe.program)
+    with subprocess.Popen(
+        [program, str(service)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+        try:
+            yield True
+        finally:
+            # It ends its service, and then itself.
             process.terminate()
             process.wait(30)

@@ -3,7 +3,8 @@
 Argus finds the pane of exactly that session, sees whose it is (the foreground process, by /proc), that it is not in
 copy mode and that nobody has begun to type, pastes only if all that still holds, and looks until exactly its text
 stands there. The floor is a bare client in control mode that sends the keys and looks until they show, without any
-question. Beside it, two programs for each line: `tmux send-keys`, `tmux capture-pane`. In the pane runs a program that
+question. Beside it, two programs for each line: `tmux send-keys`, `tmux capture-pane`; and libtmux, which starts
+them too. In the pane runs a program that
 draws what it is typed, as agents do.
 The pause before Enter, 150 ms, is part of neither: it is there for the agent's sake.
 """
@@ -11,6 +12,8 @@ The pause before Enter, 150 ms, is part of neither: it is there for the agent's 
 from __future__ import annotations
 
 import asyncio
+import importlib
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -57,13 +60,15 @@ def measure(plan: Plan) -> Iterable[Row]:
         return take
 
     contenders = {"argus": turn(ours), "control mode": turn(bare), "two programs": turn(programs)}
+    if importlib.util.find_spec("libtmux"):
+        contenders["libtmux"] = turn(library)
     found = interleave(contenders, plan.rounds)
     yield Row(
         "tmux, a line sent and seen",
         "ms",
         found["argus"],
         floor=("control mode", found["control mode"]),
-        peers={"two programs": found["two programs"]},
+        peers={name: found[name] for name in ("two programs", "libtmux") if name in found},
         goal=Goal(2.0, of="control mode"),
         note="with the verification, without the pause before Enter",
     )
@@ -141,6 +146,23 @@ def programs(socket: str, count: int) -> dict[str, float]:
         took.append(time.perf_counter() - began)
         _tmux(socket, "send-keys", "-t", f"={_SESSION}:", "Enter")
         while "\n>\n" not in _tmux(socket, "capture-pane", "-p", "-t", f"={_SESSION}:"):
+            pass
+    return {"ms": 1000 * median(took)}
+
+
+def library(socket: str, count: int) -> dict[str, float]:
+    (session,) = importlib.import_module("libtmux").Server(socket_name=socket).sessions
+    pane = session.active_pane
+    took = []
+    for number in range(max(5, count // 10)):
+        text = _text(number)
+        began = time.perf_counter()
+        pane.send_keys(text, enter=False, literal=True)
+        while not any(text in line for line in pane.capture_pane()):
+            pass
+        took.append(time.perf_counter() - began)
+        pane.enter()
+        while pane.capture_pane()[-1] != ">":
             pass
     return {"ms": 1000 * median(took)}
 
