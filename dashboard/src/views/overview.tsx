@@ -267,6 +267,7 @@ export function Overview({ state, world }: { state: State; world: World }) {
         <span>{state.services.length ? `${up} of ${many(state.services.length, "service")} up` : "0 services"}</span>
         <span>{many(state.agents.length, "agent")}</span>
         <span>{many(state.sessions.length, "session")}</span>
+        {state.environments.length > 0 && <span>{many(state.environments.length, "environment")}</span>}
         <span>
           autonomy <a href={to("settings")}>{state.autonomy}</a>
         </span>
