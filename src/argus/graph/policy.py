@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from argus.core.depending import Broke, Broken, Thing, thing
@@ -14,23 +14,32 @@ Look = Callable[[Thing], Standing | None]
 
 def broken(depends_on: Iterable[Thing], look: Look) -> Broke:
     """The roots of all that is broken among these, each once, the longest broken first."""
-    found: dict[Thing, Broken] = {}
-    for one in depends_on:
-        for root in _roots(one, look, frozenset()):
-            found.setdefault(root.thing, root)
-    return tuple(sorted(found.values(), key=lambda root: (root.since, root.thing)))
+    bad, roots = set[Thing](), list[Broken]()
+    for one, standing in _in_the_way(depends_on, look):
+        if any(other in bad for other in standing.depends_on):
+            bad.add(one)
+        elif standing.is_down:
+            bad.add(one)
+            roots.append(Broken(one, standing.since, standing.why, standing.doing, standing.incident))
+    return tuple(sorted(roots, key=lambda root: (root.since, root.thing)))
 
 
-def _roots(one: Thing, look: Look, above: frozenset[Thing]) -> list[Broken]:
-    standing = look(one)
-    if standing is None or one in above:
-        return []
-    if not standing.is_down and not standing.is_borne:
-        return []
-    below = [root for other in standing.depends_on for root in _roots(other, look, above | {one})]
-    if below or not standing.is_down:
-        return below
-    return [Broken(one, standing.since, standing.why, standing.doing, standing.incident)]
+def _in_the_way(depends_on: Iterable[Thing], look: Look) -> Iterator[tuple[Thing, Standing]]:
+    """What is down, and what falls with something that may be, each once, after what it depends on: asked along every
+    way, a wide and deep net would take for ever."""
+    seen, entered = set[Thing](), dict[Thing, Standing]()
+    waiting = [(one, False) for one in depends_on]
+    while waiting:
+        one, is_left = waiting.pop()
+        if is_left:
+            yield one, entered[one]
+        elif one not in seen:
+            seen.add(one)
+            standing = look(one)
+            if standing is not None and (standing.is_down or standing.is_borne):
+                entered[one] = standing
+                waiting.append((one, True))
+                waiting += [(other, False) for other in standing.depends_on]
 
 
 def reaches(

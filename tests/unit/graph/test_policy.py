@@ -47,6 +47,25 @@ def test_the_roots_of_what_is_broken(look, needs, roots):
     assert [root.thing for root in broken(needs, look)] == roots
 
 
+def test_a_wide_net_and_a_long_chain_are_each_looked_at_once():
+    """Along every way there would be 2^40 looks, and a chain of 5,000 is deeper than Python calls itself."""
+    nets = {
+        f"{layer}-{place}": down(*(thing(f"{layer + 1}-{other}") for other in (0, 1)), since=float(layer))
+        for layer in range(40)
+        for place in (0, 1)
+    }
+    chain = {f"link{n}": down(thing(f"link{n + 1}")) for n in range(5000)}
+    every = {**nets, "40-0": down(), "40-1": up(), **chain, "link5000": down()}
+    looks: list[str] = []
+
+    def look(one: Thing) -> Standing | None:
+        looks.append(one.name)
+        assert len(looks) < 20_000
+        return every.get(one.name)
+
+    assert [root.thing.name for root in broken([thing("0-0"), thing("link0")], look)] == ["40-0", "link5000"]
+
+
 def test_it_is_reached_through_what_is_between():
     look = world(api=up(DB), shop=up(API, borne=True), db=up())
     assert reaches([SHOP], DB, look)
