@@ -6,7 +6,6 @@ Nothing is done here. A plan is written as one commit, then taken over, then act
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +15,7 @@ from argus.core.failpoints import Place, reach
 from argus.services import certificates, policy, reports, windows
 from argus.services.checks.base import Service
 from argus.services.correlation import Correlator
+from argus.services.healths import Healths
 from argus.services.model import Flapping, Gate, Health, Observation, Outage, Status
 from argus.services.pauses import Pauses
 from argus.services.policy import Hold, Limits, Restart
@@ -48,7 +48,7 @@ class Planner:
         self,
         settings: Settings,
         tools: Tools,
-        healths: Mapping[str, Health],
+        healths: Healths,
         correlator: Correlator,
         pauses: Pauses,
         spending: Spending,
@@ -175,9 +175,7 @@ class Planner:
         what is still down, and which it does not depend on any more, explains it no longer: two services whose
         dependency was turned round would explain each other, and none would be the root."""
         known, depends_on = outage.explained_by, self._correlator.depends_on
-        is_open = known and any(
-            one.outage is not None and one.outage.incident == known for one in self._healths.values()
-        )
+        is_open = known in self._healths.outages
         return "" if is_open and not policy.stands_under(name, known, depends_on, self._healths) else known
 
     def _verdict(

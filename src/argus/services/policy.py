@@ -210,13 +210,16 @@ class Correlation:
         return max(self.threshold, math.ceil(self.share * services))
 
 
-def failing(healths: Mapping[str, Health], depends_on: Mapping[str, Iterable[str]]) -> dict[str, float]:
-    """The services that fail by themselves, and since when: what a failed dependency explains is no failure of its
+def failing(
+    names: Iterable[str], healths: Mapping[str, Health], depends_on: Mapping[str, Iterable[str]]
+) -> dict[str, float]:
+    """Those of them that fail by themselves, and since when: what a failed dependency explains is no failure of its
     own, neither for the beginning of an event nor for its end."""
+    since = {name: healths[name].failing_since for name in names}
     return {
-        name: health.failing_since
-        for name, health in healths.items()
-        if health.failing_since is not None and failed_dependency(name, depends_on, healths) is None
+        name: at
+        for name, at in since.items()
+        if at is not None and failed_dependency(name, depends_on, healths) is None
     }
 
 
@@ -232,5 +235,8 @@ def failing_together(failing: Mapping[str, float], intervals: Mapping[str, float
     return sorted(name for name, at in failing.items() if now - at <= within)
 
 
+LONGEST = 120.0
+
+
 def window(names: Iterable[str], intervals: Mapping[str, float]) -> float:
-    return min(120.0, max((intervals[name] for name in names), default=0.0))
+    return min(LONGEST, max((intervals[name] for name in names), default=0.0))

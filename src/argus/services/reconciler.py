@@ -8,7 +8,8 @@ acted on, what happens meanwhile is kept, and the next reading tries again.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections import ChainMap
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +20,7 @@ from argus.loops import log
 from argus.services import policy, registry, repairs, reports
 from argus.services.checks.base import Service
 from argus.services.correlation import Correlator
+from argus.services.healths import Healths
 from argus.services.messages import Asked, Jumped, Looked, Message, Observed, Paused, Reconfigured, Repaired, Withdrawn
 from argus.services.model import Gate, Health, Observation, Status, Use
 from argus.services.pauses import Pauses
@@ -56,7 +58,7 @@ class Reconciler:
         self._is_waiting = False
         """For the next message: nothing is being handled, and nothing stands in the queue."""
         self.queue: asyncio.Queue[Message] = asyncio.Queue()
-        self.healths = {name: Health() for name in services}
+        self.healths = Healths(services)
         self.pauses = Pauses(tools)
         self.spending = Spending(tools)
         self.correlator = Correlator(settings, services, tools)
@@ -148,8 +150,7 @@ class Reconciler:
         judged = policy.judge(health, observation, self._plans.limits(service))
         took = self._tools.clock.monotonic() - observation.at
         if judged.failing_since is not None or self.correlator.holds:
-            healths = {**self.healths, name: judged}
-            await self.correlator.look(self._failing(healths), healths, observation.at)
+            await self._correlate(name, judged, observation.at)
             if (since := self.correlator.suspected_since) is not None:
                 self._surroundings.gather(self.services, took, by=name, since=since)
         if self._plans.is_confirmed(service, judged) and self._must_look_around(service, judged):
@@ -159,13 +160,23 @@ class Reconciler:
             return
         await self._carry_out(name, self._plans.reading(service, health, judged))
 
+    async def _correlate(self, name: str, judged: Health, at: float) -> None:
+        """Whether many fail together, with this reading of one."""
+        healths = ChainMap({name: judged}, self.healths)
+        since = self._failing((name,), healths).get(name)
+        if self.correlator.is_due(since, at):
+            await self.correlator.look(self._failing({*self.healths.failing, name}, healths), healths, at)
+        elif since is not None:
+            self.correlator.join(name, judged)
+
     async def _looked(self, name: str) -> None:
         """The others are known, as far as they answered: what a failing one calls for can be decided."""
         if name == EVERYBODY:
-            await self.correlator.declare(self._failing(self.healths), self._tools.clock.monotonic())
+            failing = self._failing(self.healths.failing, self.healths)
+            await self.correlator.declare(failing, self._tools.clock.monotonic())
             if self.correlator.event is not None:
                 # Those that are down already have a cause by now, and need not wait for their next check to have it.
-                for other in [one for one, health in self.healths.items() if health.outage is not None]:
+                for other in self.healths.outages.values():
                     self.queue.put_nowait(Looked(other))
             return
         health = self.healths.get(name)
@@ -175,10 +186,10 @@ class Reconciler:
         if self._plans.is_confirmed(service, health):
             await self._carry_out(name, self._plans.reading(service, health, health))
 
-    def _failing(self, healths: dict[str, Health]) -> dict[str, float]:
-        """Those whose failing counts for an infrastructure event, and since when: what is in maintenance fails because
-        it may, and what depends on that because of it."""
-        failing = policy.failing(healths, self.correlator.depends_on)
+    def _failing(self, names: Iterable[str], healths: Mapping[str, Health]) -> dict[str, float]:
+        """Those of them whose failing counts for an infrastructure event, and since when: what is in maintenance fails
+        because it may, and what depends on that because of it."""
+        failing = policy.failing(names, healths, self.correlator.depends_on)
         return {name: since for name, since in failing.items() if self.quiet_until(name) is None}
 
     def _must_look_around(self, service: Service, judged: Health) -> bool:
@@ -186,9 +197,8 @@ class Reconciler:
         then it is an infrastructure event."""
         if self._surroundings.is_looking(service.name):
             return True
-        if self._surroundings.are_known(service.name, judged):
-            return False
-        return isinstance(self._tools.decide(self._plans.facts(service, judged)), Restart)
+        would_restart = isinstance(self._tools.decide(self._plans.facts(service, judged)), Restart)
+        return would_restart and not self._surroundings.are_known(service.name, judged)
 
     async def _asked(self, service: Service, asking: Asking) -> str:
         """A restart that somebody asked for, through the same gates. A person who asks in an outage approves it, and
@@ -336,7 +346,8 @@ class Reconciler:
         if plan.act is None:
             await self._tools.notes.note(*plan.writes)
             self.healths[name] = plan.health
-            if outage is not None and is_fresh:
+            # One that is explained itself explains nobody: what is at its root does.
+            if outage is not None and is_fresh and outage.gate is not Gate.DEPENDENCY:
                 self._explain_others()
             if outage is not None and outage.gate is Gate.IN_USE:
                 self._look_soon(name)
@@ -357,10 +368,8 @@ class Reconciler:
     def _explain_others(self) -> None:
         """What went down before its root has been confirmed stands under that one from now on: by its next reading the
         root may be back, and nobody would know any more."""
-        for other, health in self.healths.items():
-            outage = health.outage
-            if outage is not None and outage.gate is Gate.DEPENDENCY and not outage.explained_by:
-                self.queue.put_nowait(Looked(other))
+        for other in self.healths.unexplained:
+            self.queue.put_nowait(Looked(other))
 
     def _look_soon(self, name: str) -> None:
         """The next reading may be a minute away, and the work that is waited for over in a second."""

@@ -482,7 +482,7 @@ def test_failing_together(
     now: float,
     together: list[str],
 ):
-    assert failing_together(failing(healths, depends_on), intervals, now) == together
+    assert failing_together(failing(healths, healths, depends_on), intervals, now) == together
 
 
 @pytest.mark.req("INFRA-02.3")
