@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 
 from argus.agents.crew import Crew
 from argus.agents.model import Agent, State
@@ -175,9 +176,9 @@ class Parts:
 
     def in_use(self, service: str, agent: str) -> Iterator[Use]:
         """Who works with it at this moment, as far as we know; but for that agent, which asks."""
-        wanted = Thing(Kind.SERVICE, service)
+        wanted, look = Thing(Kind.SERVICE, service), cache(self.look)  # hundreds may need the same few things
         for who in self.dependants():
-            if policy.reaches(who.depends_on, wanted, self.look) and not (agent and self._is(who, agent)):
+            if policy.reaches(who.depends_on, wanted, look) and not (agent and self._is(who, agent)):
                 turn = self._turn(who)
                 if turn is not None and self._uses(who.depends_on, wanted, turn.age):
                     yield Use(f"{who.role.value} {who.name}", "is in a turn")

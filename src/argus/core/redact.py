@@ -101,6 +101,9 @@ _HIDDEN = re.compile(
 _A_WORD = 12
 _SHORT = 64
 _REMEMBERED = 4096
+_LONG, _LATELY = 4096, 64
+"""Characters of a long text that is remembered with what it became, and how many are: why a service is down is shown to
+everybody who needs it, again and again."""
 _NUMBERS = (bool, int, float)
 _SEVERAL = (list, tuple, set, frozenset)
 
@@ -204,6 +207,8 @@ class Redactor:
     def __init__(self) -> None:
         self._clean: set[str] = set()
         """Short texts that were looked at and hold nothing: names and states come again and again."""
+        self._lately: dict[str, str] = {}
+        """Longer ones, with what they became."""
         self._known: tuple[str, ...] = ()
         """The longest first: one may be a part of another."""
 
@@ -217,6 +222,7 @@ class Redactor:
             self._known = tuple(sorted({*self._known, secret}, key=len, reverse=True))
             # A new one: whoever is just looking at a text in another thread adds it to the old.
             self._clean = set()
+            self._lately = {}
 
     def learn_address(self, url: str) -> None:
         """Of a URL that is a secret as a whole, also what may be printed of it: its password, and the tokens in it."""
@@ -236,14 +242,20 @@ class Redactor:
                 self.learn(value)
 
     def text(self, text: str) -> str:
-        clean = self._clean
+        clean, lately = self._clean, self._lately
         if text in clean:
             return text
+        if (known := lately.get(text)) is not None:
+            return known
         cleaned = self._cleaned(text)
         if cleaned == text and len(text) <= _SHORT:
             if len(clean) >= _REMEMBERED:
                 clean.clear()
             clean.add(text)
+        elif _SHORT < len(text) <= _LONG:
+            if len(lately) >= _LATELY:
+                lately.clear()
+            lately[text] = cleaned
         return cleaned
 
     def _cleaned(self, text: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from functools import cache
 
 from argus.core.backoff import Backoff
 from argus.core.depending import Broke, Thing
@@ -17,9 +18,11 @@ from argus.graph.model import Dependant, Told
 from argus.graph.policy import Back, Lost
 from argus.graph.tools import Tools
 from argus.loops import log
-from argus.store.records import Append, PutSetting, Write
+from argus.store.records import Append, Document, PutDocument, PutSetting, Write
 
+_DOMAIN = "graph"
 _TOLD = "graph.told"
+"""Where an earlier Argus kept all of it together."""
 _EVERY = 0.5
 """Seconds between two looks. A look costs nothing where nobody depends on anything."""
 _AT_ONCE = 8
@@ -43,9 +46,13 @@ class Graph:
         """Who is being told something."""
 
     async def restore(self) -> None:
-        kept = await self._tools.store.setting(_TOLD) or {}
+        earlier = await self._tools.store.setting(_TOLD) or {}
+        kept = earlier | {one.id: one.data for one in await self._tools.store.documents(_DOMAIN)}
         read = {key: model.read(key, data) for key, data in kept.items()}
         self._told = {key: told for key, told in read.items() if told is not None}
+        if earlier:
+            moved = [_written(key, self._told.get(key)) for key in earlier]
+            await self._tools.notes.note(*moved, PutSetting(_TOLD, None))
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as lines:
@@ -67,8 +74,8 @@ class Graph:
             return " ".join(said)
         if told.back:
             said.insert(0, words.back(told.back, self._is_well, [root.thing.written for root in roots]))
-        if told.back or told.unsaid:
-            heard = told.hearing().hearing_back()
+        heard = told.hearing([root.thing.written for root in roots]).hearing_back()
+        if heard != told:
             with contextlib.suppress(ArgusError):  # then it hears it again
                 await self._record(key, heard)
         return " ".join(said)
@@ -79,15 +86,18 @@ class Graph:
         here = {one.key: one for one in self._tools.dependants(self._told)}
         await self._forget(here)
         down: set[Thing] = set()
+        seen = cache(self._tools.look)  # hundreds may need the same few things
         for key, who in here.items():
-            roots = self.broken(who.depends_on)
-            down |= {root.thing for root in roots}
-            await self._compare(who, self._told.get(key))
+            down |= {root.thing for root in policy.broken(who.depends_on, seen)}
+            told = self._told.get(key)
+            if policy.news(who.depends_on, told, seen) is not None:
+                await self._compare(who, told)
         if self._down - down:
             self._tools.wake()
         self._down = frozenset(down)
         # Typing takes a moment, and a terminal may not answer: nobody waits for the others, and neither does a look.
-        for key in [key for key in self._told if key in here and key not in self._saying]:
+        unsaid = [key for key, told in self._told.items() if told.back or told.unsaid]
+        for key in [key for key in unsaid if key in here and key not in self._saying]:
             self._saying.add(key)
             lines.create_task(self._say(here[key]))
 
@@ -98,7 +108,7 @@ class Graph:
             self._take(key, None)
             self._tried.pop(key, None)
         if gone:
-            await self._tools.notes.note(_written(self._told))
+            await self._tools.notes.note(*(_written(key, None) for key in gone))
 
     async def _compare(self, who: Dependant, told: Told | None) -> None:
         match policy.news(who.depends_on, told, self._tools.look):
@@ -138,7 +148,7 @@ class Graph:
             if self._told.get(who.key) is not told:
                 raise Overtaken
             self._take(who.key, heard)
-            return (_written(self._told),)
+            return (_written(who.key, heard),)
 
         # Who cannot be told now is asked less and less often: every try has its row in the record.
         self._tried[who.key] = tried + 1, now + _PATIENCE.delay(tried + 1)
@@ -160,7 +170,8 @@ class Graph:
             return words.back(told.back, self._is_well, self._still_down(who)), told.story, told.hearing_back()
         roots = tuple(root for root in self.broken(who.depends_on) if root.thing.written in told.unsaid)
         story = next((root.incident for root in roots if root.incident), "")
-        return (words.lost(roots, self._tools.clock.wall()) if roots else ""), story, told.hearing()
+        heard = told.hearing([root.thing.written for root in roots])
+        return (words.lost(roots, self._tools.clock.wall()) if roots else ""), story, heard
 
     def _still_down(self, who: Dependant) -> list[str]:
         return [root.thing.written for root in self.broken(who.depends_on)]
@@ -173,10 +184,10 @@ class Graph:
     async def _record(self, key: str, told: Told | None, *writes: Write) -> None:
         self._tried.pop(key, None)
         known = self._told.get(key)
-        # At once: what is written meanwhile for somebody else is all that was told, this with it.
+        # At once: whoever asks meanwhile is told nothing twice.
         self._take(key, told)
         try:
-            await self._tools.notes.note(_written(self._told), *writes)
+            await self._tools.notes.note(_written(key, told), *writes)
         except ArgusError:
             self._take(key, known)
             raise
@@ -188,5 +199,6 @@ class Graph:
             self._told[key] = told
 
 
-def _written(told: dict[str, Told]) -> Write:
-    return PutSetting(_TOLD, {key: one.written() for key, one in told.items()} or None)
+def _written(key: str, told: Told | None) -> Write:
+    """Each by itself: when something that hundreds need breaks, it is written for each of them."""
+    return PutDocument(Document(_DOMAIN, key, told.written() if told else {}, live=told is not None))

@@ -84,9 +84,9 @@ class Told:
     def incident(self, name: str) -> str:
         return str(self.things.get(name, {}).get("incident", ""))
 
-    def hearing(self) -> Told:
-        """It heard of all that is down."""
-        return replace(self, said=tuple(self.things))
+    def hearing(self, names: Collection[str]) -> Told:
+        """It heard that these are down."""
+        return replace(self, said=tuple(name for name in self.things if name in self.said or name in names))
 
     def hearing_back(self) -> Told | None:
         return replace(self, back=(), story="")._or_nothing()

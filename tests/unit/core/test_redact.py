@@ -478,3 +478,11 @@ def test_looking_for_passwords_takes_no_long(piece: str):
     began = time.process_time()
     list(passwords_in((piece * 100_000)[:100_000]))
     assert time.process_time() - began < 2.0
+
+
+def test_a_long_text_that_was_seen_before_is_looked_at_again_when_a_secret_was_learned_since():
+    redactor = Redactor()
+    said = f"{'it was refused, and tried again; ' * 4} with horse-battery-7"
+    assert redactor.text(said) == redactor.text(said) == said
+    redactor.learn("horse-battery-7")
+    assert redactor.text(said) == said.replace("horse-battery-7", MASK)

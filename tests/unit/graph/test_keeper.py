@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 
 from argus.core.depending import Thing, thing
 from argus.core.errors import ArgusError, Code
+from argus.core.events import Event
 from argus.graph.keeper import Graph
-from argus.graph.model import Dependant, Role, Standing
+from argus.graph.model import Dependant, Role, Standing, Told
 from argus.graph.tools import Tools
 from argus.store.notes import Notes
-from argus.store.records import Write
+from argus.store.records import PutSetting, Write
 from argus.store.sqlite import SqliteStore
 from argus.testing import FakeClock, run_simulated
 
@@ -224,5 +225,52 @@ def test_who_is_typed_to_does_not_miss_it_because_something_else_asked():
         world.listens = True
         await looks(graph, 10)
         assert len(world.heard) == 1
+
+    played(scene)
+
+
+def test_who_asks_between_two_looks_has_not_heard_what_was_not_said_to_it():
+    async def scene(world: World, graph: Graph) -> None:
+        world.listens, world.is_down = False, True
+        await looks(graph, 2)
+        world.is_down = False  # and nobody has looked since
+        assert await graph.notice(SHOP.key, (), is_typed=False) == ""
+        await looks(graph, 2)
+        assert await graph.notice(SHOP.key, (), is_typed=False) == ""
+
+    played(scene)
+
+
+def test_what_an_earlier_argus_kept_together_is_taken_over_and_kept_for_each():
+    async def scene(world: World, graph: Graph) -> None:
+        told = Told(SHOP.key, {"db": {"since": 0.0, "incident": "i1"}}, ("db",))
+        await world.store.commit(PutSetting("graph.told", {SHOP.key: told.written()}))
+        for _ in range(2):
+            graph = world.graph()
+            await graph.restore()
+        assert await world.store.setting("graph.told") is None
+        await looks(graph, 2)
+        assert world.heard == ["[argus] db is back. Go on with your work."]
+        assert await world.store.documents("graph") == []
+
+    played(scene)
+
+
+def test_what_is_written_of_a_loss_grows_with_who_needs_it_and_not_with_its_square():
+    async def scene(world: World, graph: Graph) -> None:
+        written = 0
+        commit = world.store.commit
+
+        async def counted(*writes: Write) -> list[Event]:
+            nonlocal written
+            written += len(repr(writes))
+            return await commit(*writes)
+
+        world.store.commit = counted  # type: ignore[method-assign]
+        world.dependants = tuple(Dependant(Role.SESSION, f"shop{place}", (DB,)) for place in range(300))
+        world.is_down = True
+        await looks(graph, 5)
+        assert len(world.heard) == 300
+        assert written < 300 * 3000
 
     played(scene)

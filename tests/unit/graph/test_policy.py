@@ -92,7 +92,7 @@ def test_everybody_hears_of_each_root_once_and_once_that_it_is_back():
     assert news([DB], None, world(db=up())) is None
     # One of two is back: whoever waits can do something with it.
     assert news([DB, WEB], both, web_down) == Back(("db",))
-    over = told.hearing().ending(["db"])
+    over = told.hearing(told.things).ending(["db"])
     assert over == Told("agent:one", back=("db",))
     assert news([DB], over, world(db=up())) is None
     # Down again before it has heard that it was back: that is news.
