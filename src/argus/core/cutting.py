@@ -6,6 +6,7 @@ masked first; and half a word at the cut goes too, as it may be half of one that
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 
 from argus.core.redact import by_shape
@@ -15,7 +16,10 @@ _AHEAD = 4096
 _NAME = 64
 """Characters before a value in which its name stands."""
 _WORD = 100
-"""Characters. What is longer is no word: a text without spaces is cut where it has to be."""
+"""Characters. What is longer is no word: a text without spaces is cut where it has to be, or rather before the last run
+of letters and digits in it."""
+_LAST = re.compile(rf"(?<![A-Za-z0-9])[A-Za-z0-9]{{1,{_WORD}}}\Z")
+_FIRST = re.compile(rf"\A[A-Za-z0-9]{{1,{_WORD}}}(?![A-Za-z0-9])")
 
 
 def beginning(text: str, limit: int) -> str:
@@ -24,9 +28,11 @@ def beginning(text: str, limit: int) -> str:
     seen = by_shape(text[: limit + _AHEAD])
     if len(text) <= limit + _AHEAD and len(seen) <= limit:
         return seen
-    kept, is_between = seen[:limit], seen[limit : limit + 1].isspace()
-    if not is_between and len(several := kept.rsplit(None, 1)) == 2 and len(several[1]) <= _WORD:
-        kept = several[0]
+    kept, next_one = seen[:limit], seen[limit : limit + 1]
+    if not next_one.isspace():
+        several = kept.rsplit(None, 1)
+        is_word = len(several) == 2 and len(several[1]) <= _WORD
+        kept = several[0] if is_word else _LAST.sub("", kept) if next_one.isalnum() else kept
     return kept.rstrip()
 
 
@@ -37,9 +43,11 @@ def ending(text: str, limit: int) -> str:
     seen = by_shape(text[start:])
     if not start and len(seen) <= limit:
         return seen
-    kept, is_between = seen[-limit:], seen[: -limit or None][-1:].isspace()
-    if not is_between and len(several := kept.split(None, 1)) == 2 and len(several[0]) <= _WORD:
-        kept = several[1]
+    kept, one_before = seen[-limit:], seen[: -limit or None][-1:]
+    if not one_before.isspace():
+        several = kept.split(None, 1)
+        is_word = len(several) == 2 and len(several[0]) <= _WORD
+        kept = several[1] if is_word else _FIRST.sub("", kept) if one_before.isalnum() else kept
     return kept.lstrip()
 
 

@@ -52,3 +52,12 @@ def test_the_lines_of_a_key_are_known_together_and_not_one_by_one():
     assert cleaned(["before", *key[:-1]], by_shape) == ["before", MASK]
     assert cleaned([], by_shape) == []
     assert cleaned(["", "one"], by_shape) == ["", "one"]
+
+
+@pytest.mark.parametrize("missing", range(1, 20))
+def test_no_half_of_a_secret_stays_where_a_text_has_no_spaces(missing: int):
+    secret = "HuntEr2SecretPw99xyz"
+    text = '{"rows":[' + ",".join(f'"{n:04}"' for n in range(40)) + f'],"value":"{secret}","more":1}}'
+    at = text.index(secret)
+    assert beginning(text, at + len(secret) - missing).endswith('"value":"')
+    assert ending(text, len(text) - at - missing) == '","more":1}'
