@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from argus.cli.render import UPTIME, clean, first_line, held_back, lasting, percent, proposes, roots, waits_for
-from argus.cli.render_environments import containers, is_well, since, worst_first
+from argus.cli.render_environments import containers, since, worst_first
 
 TRAIL = 24
 """Readings of a service that its trail shows."""
@@ -20,7 +20,7 @@ _BAD, _ODD = "bold red", "yellow"
 _COLOURS = {
     "up": "green", "alive": "green", "working": "green", "idle": "dim", "pending": "dim", "cleaning": "dim",
     "down": _BAD, "dead": _BAD, "stalled": _BAD, "failed": _BAD,
-    "degraded": _ODD, "stale": _ODD, "unknown": _ODD, "rate_limited": _ODD, "interrupted": _ODD,
+    "degraded": _ODD, "failing": _ODD, "stale": _ODD, "unknown": _ODD, "rate_limited": _ODD, "interrupted": _ODD,
     "waiting_for_permission": "bold yellow", "waiting_for_input": "bold yellow",
     "spawning": "cyan", "setting up": "cyan",
 }  # fmt: skip
@@ -95,12 +95,18 @@ def more(rows: int, sick: int, said: str = "") -> Text:
 
 
 def all_of(state: Mapping[str, Any], trails: Mapping[str, Sequence[float | None]], width: int) -> list[Part]:
+    ill = frozenset((*state["notWell"], *state["needsYou"]))
     return [
-        _services(state["services"], trails, width, proposes(state)),
-        _agents(state["agents"], width),
-        _sessions(state["sessions"], width),
-        _environments(state["environments"], state["timestamp"] / 1000, width),
+        _services(state["services"], trails, width, proposes(state), _names(ill, "service")),
+        _agents(state["agents"], width, _names(ill, "agent")),
+        _sessions(state["sessions"], width, _names(ill, "session")),
+        _environments(state["environments"], state["timestamp"] / 1000, width, _names(ill, "environment")),
     ]
+
+
+def _names(ill: Collection[str], kind: str) -> frozenset[str]:
+    """Of those of one kind that are not well, or need somebody: the daemon says who, for everybody who shows it."""
+    return frozenset(one.removeprefix(f"{kind} ") for one in ill if one.startswith(f"{kind} "))
 
 
 def _name(width: int) -> dict[str, Any]:
@@ -117,7 +123,11 @@ def _state(name: str) -> Text:
 
 
 def _services(
-    services: Sequence[dict[str, Any]], trails: Mapping[str, Sequence[float | None]], width: int, is_proposing: bool
+    services: Sequence[dict[str, Any]],
+    trails: Mapping[str, Sequence[float | None]],
+    width: int,
+    is_proposing: bool,
+    ill: Collection[str],
 ) -> Part:
     columns: list[Column] = [
         ("SERVICE", 0, _name(width)), ("STATE", 0, _standing(width)), ("LATENCY", _NARROW, _NUMBER),
@@ -126,14 +136,21 @@ def _services(
     rows = []
     because = roots(services)
     # What fell with another stands below it.
-    for one in sorted(services, key=lambda one: (_rank(one), one["name"] in because, one["name"])):
+    for one in sorted(
+        services, key=lambda one: (one["name"] not in ill, _rank(one), one["name"] in because, one["name"])
+    ):
         latency = "" if one["latencyMs"] is None else f"{one['latencyMs']:.1f} ms"
         rows.append((
-            Text(clean(one["name"])), _state(one["state"]), Text(latency),
+            Text(clean(one["name"])), _state(_shown(one)), Text(latency),
             _trail(trails.get(one["name"], ())), Text(percent(one["uptime"]["24h"]), style="dim"),
             _seen(one, because, is_proposing),
         ))  # fmt: skip
-    return Part("service", columns, rows, sum(_rank(one) < _WORST_FIRST.index("pending") for one in services), width)
+    return Part("service", columns, rows, sum(one["name"] in ill for one in services), width)
+
+
+def _shown(one: Mapping[str, Any]) -> str:
+    """One that fails and is not confirmed down yet is no longer called up, as on the page."""
+    return "failing" if one["state"] == "up" and one["failures"] else str(one["state"])
 
 
 def _rank(one: Mapping[str, Any]) -> int:
@@ -163,29 +180,29 @@ def _trail(readings: Sequence[float | None]) -> Text:
     return text
 
 
-def _agents(agents: Sequence[dict[str, Any]], width: int) -> Part:
+def _agents(agents: Sequence[dict[str, Any]], width: int, ill: Collection[str]) -> Part:
     columns: list[Column] = [
         ("AGENT", 0, _name(width)), ("STATE", 0, _standing(width)), ("SEEN", _NARROW, _LINE), ("TASK", 0, _CUT),
     ]  # fmt: skip
     rows = []
-    for one in sorted(agents, key=_rank_of_agent):
+    for one in sorted(agents, key=lambda one: (one["agent_id"] not in ill, _rank_of_agent(one))):
         seen = "" if one["age_seconds"] is None else f"{lasting(one['age_seconds'])} ago"
         notes = [clean(str(part)) for part in (one["reason"], one["gate"]) if part] + waits_for(one)
         said = _with_notes(first_line(one["current_task"]), notes)
         rows.append((Text(clean(one["agent_id"])), _state(one["state"]), Text(seen), said))
-    return Part("agent", columns, rows, sum(_rank_of_agent(one) == 0 for one in agents), width)
+    return Part("agent", columns, rows, sum(one["agent_id"] in ill for one in agents), width)
 
 
 def _rank_of_agent(one: Mapping[str, Any]) -> int:
     return 1 if one["state"] in ("alive", "spawning") else 2 if one["state"] in _OVER else 0
 
 
-def _sessions(sessions: Sequence[dict[str, Any]], width: int) -> Part:
+def _sessions(sessions: Sequence[dict[str, Any]], width: int, ill: Collection[str]) -> Part:
     columns: list[Column] = [
         ("SESSION", 0, _name(width)), ("STATE", 0, _standing(width)), ("CONTEXT", _NARROW, _NUMBER), ("DOING", 0, _CUT),
     ]  # fmt: skip
     rows = []
-    for one in sorted(sessions, key=lambda one: not one["needs_you"]):
+    for one in sorted(sessions, key=lambda one: (one["project"] not in ill, not one["needs_you"])):
         usage = one["context_usage"]
         context = Text("" if usage is None else f"{100 * usage:.0f} %", style=_BANDS.get(one["band"], ""))
         running = f"{clean(one['tool'])} runs" if one["tool"] and one["state"] == "working" else ""
@@ -193,19 +210,19 @@ def _sessions(sessions: Sequence[dict[str, Any]], width: int) -> Part:
         notes = [f"handoff: {clean(handoff['step'])}"] if handoff and handoff["step"] != "done" else []
         said = _with_notes(first_line(one["question"]) or running, notes + waits_for(one))
         rows.append((Text(clean(one["project"])), _state(one["state"]), context, said))
-    return Part("session", columns, rows, sum(bool(one["needs_you"]) for one in sessions), width)
+    return Part("session", columns, rows, sum(one["project"] in ill for one in sessions), width)
 
 
-def _environments(environments: Sequence[dict[str, Any]], now: float, width: int) -> Part:
+def _environments(environments: Sequence[dict[str, Any]], now: float, width: int, ill: Collection[str]) -> Part:
     columns: list[Column] = [
         ("ENVIRONMENT", 0, _name(width)), ("STATE", 0, _standing(width)), ("SINCE", _NARROW, _LINE),
         ("CONTAINERS", 0, _CUT),
     ]  # fmt: skip
     rows = [
         (Text(clean(one["name"])), _state(one["state"]), Text(since(one, now)), Text(containers(one)))
-        for one in worst_first(environments)
+        for one in sorted(worst_first(environments), key=lambda one: one["name"] not in ill)
     ]
-    return Part("environment", columns, rows, sum(not is_well(one) for one in environments), width)
+    return Part("environment", columns, rows, sum(one["name"] in ill for one in environments), width)
 
 
 def _with_notes(said: str, notes: Sequence[str]) -> Text:

@@ -34,10 +34,6 @@ def worst_first(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(found, key=_rank)
 
 
-def is_well(one: dict[str, Any]) -> bool:
-    return _rank(one) == _WELL
-
-
 def _rank(one: dict[str, Any]) -> int:
     """What was given up, what did not come to be, what something is done about, and the rest."""
     guards = one["guards"].values()

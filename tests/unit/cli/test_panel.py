@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -34,12 +34,43 @@ def seen(
     height: int = 40, width: int = 120, events: int = 0, known: Mapping[str, Any] = MappingProxyType({}), **parts: Any
 ) -> list[str]:
     services = [{"flapping": False, **one} for one in parts.pop("services", [service()])]
+    parts = {"notWell": [*_not_well(services, **parts)], **parts}
     told = {"type": "service_down", "service": "api", "timestamp": 1_800_000_000_000, "cause": "connection refused"}
     picture = Picture(state(*services, **parts), events=[{"channel": "services", "data": told}] * events, **known)
     console = Console(width=width, height=height, file=io.StringIO(), color_system=None)
     console.print(paint(picture, height, width))
     written = console.file.getvalue()  # type: ignore[attr-defined]
     return [line.rstrip() for line in written.rstrip("\n").split("\n")]
+
+
+def _not_well(
+    services: Sequence[dict[str, Any]],
+    agents: Sequence[dict[str, Any]] = (),
+    sessions: Sequence[dict[str, Any]] = (),
+    environments: Sequence[dict[str, Any]] = (),
+    **_: Any,
+) -> Iterator[str]:
+    """As the daemon would say it."""
+    yield from (f"service {one['name']}" for one in services if one["state"] == "down" or one["failures"])
+    yield from (f"agent {one['agent_id']}" for one in agents if one["state"] in ("dead", "stale"))
+    yield from (f"session {one['project']}" for one in sessions if one["needs_you"])
+    sick = {"exhausted", "failed", "waiting"}
+    yield from (
+        f"environment {one['name']}"
+        for one in environments
+        if one["state"] in ("interrupted", "failed") or sick & {*one["guards"].values()}
+    )
+
+
+def test_who_is_not_well_is_as_the_daemon_says_and_stands_first():
+    services = [*(service(f"s{n:02}") for n in range(20)), service("z", failures=2)]
+    environments = [environment("fine"), environment("missed", db="left alone")]
+    parts = {"agents": [agent("a1"), agent("z1", "dead")], "environments": environments}
+    lines = seen(16, services=services, **parts, notWell=["service z", "environment missed"])
+    assert next(line.split()[:2] for line in lines if line.startswith("z ")) == ["z", "failing"]
+    named = [line.split()[0] for line in lines if line]
+    assert named.index("missed") < named.index("fine")
+    assert not any("not well" in line for line in lines), "who is not well is not among those that are left out"
 
 
 def test_every_part_has_its_table():
