@@ -11,7 +11,6 @@ from argus.cli.render import Shown, clean, lasting, table, waits_for
 
 _FINE = ("well", "left alone")
 _GIVEN_UP = ("failed", "exhausted")
-_WELL = 3
 _MARKS = {"pass": "ok  ", "warn": "warn", "fail": "FAIL"}
 
 
@@ -41,7 +40,7 @@ def _rank(one: dict[str, Any]) -> int:
         return 0
     if one["state"] in ("failed", "interrupted"):
         return 1
-    return 2 if any(state not in _FINE for state in guards) else _WELL
+    return 2 if any(state not in _FINE for state in guards) else 3
 
 
 def since(one: dict[str, Any], now: float) -> str:

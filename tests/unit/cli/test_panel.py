@@ -70,7 +70,7 @@ def test_who_is_not_well_is_as_the_daemon_says_and_stands_first():
     assert next(line.split()[:2] for line in lines if line.startswith("z ")) == ["z", "failing"]
     named = [line.split()[0] for line in lines if line]
     assert named.index("missed") < named.index("fine")
-    assert not any("not well" in line for line in lines), "who is not well is not among those that are left out"
+    assert not any("not well" in line for line in lines[1:]), "who is not well is not among those that are left out"
 
 
 def test_every_part_has_its_table():
