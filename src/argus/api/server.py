@@ -65,7 +65,8 @@ class Together:
     def _flush(self) -> None:
         if self._held:
             held, self._held = self._held, b""
-            self._transport.write(held)
+            if not self._transport.is_closing():  # the client has gone meanwhile; uvloop would raise
+                self._transport.write(held)
 
     def close(self) -> None:
         self._flush()
