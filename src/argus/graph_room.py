@@ -246,15 +246,27 @@ def graph(parts: Parts, host: MachineHost, store: Store, notes: Notes) -> Graph:
     async def say(who: Dependant, text: str, story: str, before: Callable[[], tuple[Write, ...]]) -> None:
         if who.role is Role.SESSION and parts.sessions is not None:
             await parts.sessions.inform(who.name, text, before, story)
-        elif who.role is Role.AGENT and parts.crew is not None and parts.sessions is not None:
-            agent = parts.crew.find(who.name)
-            config = parts.crew.settings.configs.get(agent.config)
-            if config is not None and config.tmux and parts.autonomy().allows(Level.MODERATE):
-                place = Place(agent.id, session=agent.id, folder=agent.works_in, agent=config.kind)
-                await parts.sessions.prompting(hands).type(place, "dependency", text, before, story)
+        place = terminal(who.name) if who.role is Role.AGENT and may() else None
+        if place is not None and parts.sessions is not None:
+            await parts.sessions.prompting(hands).type(place, "dependency", text, before, story)
+
+    def may() -> bool:
+        return parts.autonomy().allows(Level.MODERATE)
+
+    def terminal(agent_id: str) -> Place | None:
+        """An agent's own, if it has one."""
+        agent = next((one for one in (parts.crew.agents if parts.crew else ()) if one.id == agent_id), None)
+        config = parts.crew.settings.configs.get(agent.config) if parts.crew and agent else None
+        if agent is None or agent.state not in _WORKS or config is None or not config.tmux:
+            return None
+        return Place(agent.id, session=agent.id, folder=agent.works_in, agent=config.kind)
+
+    async def finish() -> None:
+        if parts.sessions is not None:
+            await parts.sessions.leftovers.finish(terminal, parts.sessions.prompting(hands), may)
 
     def wake() -> None:
         if parts.crew is not None:
             parts.crew.look()
 
-    return Graph(Tools(store, notes, parts.clock, parts.look, parts.dependants, say, wake))
+    return Graph(Tools(store, notes, parts.clock, parts.look, parts.dependants, say, wake, finish))

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from tests.acceptance.crew import HEARTBEAT, WORKER
-from tests.acceptance.harness import Argus, Hook, WebServer, eventually
+from tests.acceptance.harness import Argus, Hook, WebServer, eventually, is_alive
 from tests.acceptance.yard import Yard, ended, stays
 from tests.tmux_server import TmuxServer, noted
 
@@ -168,6 +168,24 @@ def test_who_needs_it_is_told_once_waits_and_goes_on_when_it_is_back(world: Worl
     typed = sorted(one["text"].split(": ")[0] for one in entries if one["text"].startswith("typed to "))
     assert typed == sorted(["typed to shop", f"typed to {reader}"] * 2)
     assert "it is back: session shop goes on" in [one["text"] for one in entries]
+
+
+def test_a_line_that_a_killed_argus_left_at_an_agents_prompt_is_submitted_and_the_next_one_comes(world: World) -> None:
+    world.argus.env["ARGUS_FAILPOINT"] = "typing-pasted:1"
+    world.tmux.agent("other-ps")  # nobody waits in it
+    world.up()
+    reader = world.spawn("reader")
+    eventually(lambda: world.agent(reader)["state"] == "alive", "the reader lives")
+    world.web.kill()
+    eventually(lambda: not is_alive(world.argus.pid), "Argus was killed between the paste and Enter")
+    assert noted(world.lines) == []
+    del world.argus.env["ARGUS_FAILPOINT"]
+    world.argus.up()
+    (line,) = eventually(lambda: noted(world.lines), "it was submitted", 10)
+    assert line.startswith("[argus] service web is down")
+    world.web.start()
+    lines = eventually(lambda: len(noted(world.lines)) == 2 and noted(world.lines), "that it is back was told", 10)
+    assert lines[1] == "[argus] web is back. Go on with your work."
 
 
 def test_a_chain_that_falls_with_its_root_is_told_in_one_line_and_stays_in_its_story(world: World) -> None:

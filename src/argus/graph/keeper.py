@@ -56,6 +56,7 @@ class Graph:
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as lines:
+            lines.create_task(self._tools.finish())
             while True:
                 await self.look(lines)
                 await asyncio.sleep(_EVERY)

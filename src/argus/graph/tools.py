@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterable
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable
 from dataclasses import dataclass
 
 from argus.core.clock import Clock
@@ -30,3 +30,5 @@ class Tools:
     say: Say
     wake: Callable[[], None]
     """Something is back: whoever waited for it is looked at."""
+    finish: Callable[[], Coroutine[None, None, None]]
+    """Submits what an Argus that was killed left at prompts, until nothing is left there."""

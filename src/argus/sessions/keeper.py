@@ -20,6 +20,7 @@ from argus.sessions.bands import Admission, Size, admission
 from argus.sessions.ear import Ear
 from argus.sessions.fusing import Patience, fuse
 from argus.sessions.handing import TYPED, Handing
+from argus.sessions.leftovers import Leftovers
 from argus.sessions.model import Activity, ContextReading, Source
 from argus.sessions.observing import Observing
 from argus.sessions.prompting import Prompting, untyped
@@ -59,6 +60,7 @@ class Sessions:
             self.broken,
         )
         self.ear = Ear(tools.clock)
+        self.leftovers = Leftovers()
         self._taken_out: dict[str, Watched] = {}
         """Of argus.yaml, by a reload."""
         self._observing = Observing(tools, self._put, self.spawns, lambda: self.settings, self.broken)
@@ -76,6 +78,8 @@ class Sessions:
         for act in await self._tools.store.open_acts():
             if act.kind == TYPED and "what" in act.intent and act.subject in self._all:
                 self._all[act.subject].left.append(act)
+            elif act.kind == TYPED and "what" in act.intent:
+                self.leftovers.take(act)
             elif act.kind == TYPED:
                 await self._tools.store.commit(CloseAct(act.id, "interrupted", self._tools.clock.wall(), {}))
             elif act.kind == ANSWERED:

@@ -23,6 +23,7 @@ _OF_THE_TEXT = {
     Reason.EMPTY.value: "",
 }
 """What is wrong with what was to be typed, and not with where; with what to do then."""
+_INTERRUPTED = Answer(False, reason="interrupted")
 
 
 def untyped(answer: Answer, project: str) -> ArgusError:
@@ -61,15 +62,27 @@ class Prompting:
 
     async def finish(self, place: Place, act: Act, line: Line) -> None:
         """A line of an Argus that was killed while it typed it: if it stands at the prompt, only Enter is missing."""
-        tools, text = self._tools, str(act.intent["text"])
+        answer = await self._submit(place, act) if stands(line, str(act.intent["text"])) else _INTERRUPTED
+        await self._close(place, act, answer)
 
+    async def finish_unseen(self, place: Place | None, act: Act) -> bool:
+        """The same in a terminal that nobody looks at otherwise; None: it is gone. False: not now."""
+        answer = await self._submit(place, act) if place is not None else _INTERRUPTED
+        if answer.again:
+            return False
+        await self._close(place or Place(act.subject), act, answer if answer.typed else _INTERRUPTED)
+        return True
+
+    async def _submit(self, place: Place, act: Act) -> Answer:
         async def before() -> None:
             pass  # on record since it was pasted
 
-        answer = Answer(False, reason="interrupted")
-        if stands(line, text):
-            answer = await tools.hands.type(place, text, command=False, before=before, told=None, left=True)
-        await self._recorded(place, str(act.intent["what"]), text, answer, act, act.incident or "")
+        text = str(act.intent["text"])
+        return await self._tools.hands.type(place, text, command=False, before=before, told=None, left=True)
+
+    async def _close(self, place: Place, act: Act, answer: Answer) -> None:
+        text, what = str(act.intent["text"]), str(act.intent["what"])
+        await self._recorded(place, what, text, answer, act, act.incident or "")
 
     async def _recorded(
         self, place: Place, what: str, said: str, answer: Answer, act: Act | None, incident: str

@@ -56,8 +56,11 @@ class World:
         def wake() -> None:
             self.woken += 1
 
+        async def finish() -> None:
+            pass
+
         notes = Notes(self.store, self.clock)
-        return Graph(Tools(self.store, notes, self.clock, self.look, lambda also: self.dependants, say, wake))
+        return Graph(Tools(self.store, notes, self.clock, self.look, lambda also: self.dependants, say, wake, finish))
 
     def look(self, one: Thing) -> Standing:
         return Standing(self.is_down or one.name in self.down, 0.0, "refused", "is restarting it", "i1")
