@@ -34,20 +34,21 @@ def _after(name: str) -> re.Pattern[str]:
     return re.compile(f"(?i)({name}{opening}){quoted}{plain}")
 
 
-_IS = r"(?:\\*[\"'])?(?:(?:\s{1,3}(?:is|was))?\s{0,3}(?:=>|[:=])\s{0,3}|\s{1,3}(?:is|was)\s{1,3}(?=\S{0,100}\d))"
+_IS = r"(?:\\*[\"'])?(?:\s{1,3}(?:for|of)\s{1,3}\S{1,60})?(?:(?:\s{1,3}(?:is|was))?\s{0,3}(?:=>|[:=])\s{0,3}|\s{1,3}(?:is|was)\s{1,3}(?=\S{0,100}\d))"
 """Without a colon a digit has to be in it: `the password is wrong` says none."""
-_ASSIGNED = _after(rf"\b[a-z0-9_-]{{0,40}}(?:{_WORDS}[a-z0-9_-]{{0,20}}|[_-]pass){_IS}")
+# What stands before the word does not matter: names of variables are as long as their makers like.
+_ASSIGNED = _after(rf"(?:{_WORDS}[a-z0-9_-]{{0,60}}|[_-]pass){_IS}")
 _PASS = _after(r"\bpass=(?!\d+\b)")
 """With a number it only says how many passed."""
-_PWD = _after(r"\b[a-z0-9-]{0,40}pwd=(?![/~.])")
+_PWD = _after(r"pwd=(?![/~.])")
 """A path is where a shell is."""
 _SIGNATURE = re.compile(r"(?i)([?&](?:sig|signature|x-amz-signature)=)[^&\s\"'<>]{4,}")
 _ATTRIBUTE = re.compile(
-    rf"(?i)(\bkey=[\"'][^\"'\n]{{0,60}}{_WORDS}[^\"'\n]{{0,20}}[\"']\s{{1,3}}value=[\"'])[^\"'\n]{{1,2000}}"
+    rf"(?i)(\bkey=[\"'][^\"'\n]{{0,120}}{_WORDS}[^\"'\n]{{0,60}}[\"']\s{{1,3}}value=[\"'])[^\"'\n]{{1,2000}}"
 )
-_OPTION = _after(rf"(?<!\S)--[a-z0-9-]{{0,40}}(?:{_WORDS}|pass)\s{{1,3}}(?!-)")
+_OPTION = _after(rf"(?<!\S)--[a-z0-9-]{{0,100}}(?:{_WORDS}|pass)\s{{1,3}}(?!-)")
 _ELEMENT = re.compile(
-    rf"(?i)(<[a-z0-9_:.-]{{0,40}}{_WORDS}[a-z0-9_-]{{0,20}}(?:\s[^<>]{{0,200}})?>\s{{0,3}})[^<>\s][^<>]{{0,2000}}(?=</)"
+    rf"(?i)(<[a-z0-9_:.-]{{0,100}}{_WORDS}[a-z0-9_-]{{0,60}}(?:\s[^<>]{{0,200}})?>\s{{0,3}})[^<>\s][^<>]{{0,2000}}(?=</)"
 )
 _COOKIE = re.compile(
     r"(?i)((?<![a-z])(?:set-)?cookies?(?:\\*[\"'])?\s{0,3}[:=]\s{0,3}(?:\\*[\"'])?)"

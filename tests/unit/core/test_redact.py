@@ -193,6 +193,22 @@ WELL_KNOWN = {
 }
 
 
+@pytest.mark.parametrize("before", ["", "spring_", "a_" * 100, "A" * 3000])
+@pytest.mark.parametrize("after", ["", "_OF_MINE", "_for_the_very_long_named_service_of_mine"])
+def test_a_name_may_be_as_long_as_its_maker_likes(before: str, after: str):
+    name = f"{before}PASSWORD{after}"
+    assert Redactor().text(f"{name}=canary-9999 then") == f"{name}={MASK} then"
+    if len(name) < 100:
+        assert Redactor().text(f"<{name}>canary-9</{name}>") == f"<{name}>{MASK}</{name}>"
+    if len(name) < 100 and not after:  # --password-file names a file
+        option = name.lower().replace("_", "-")
+        assert Redactor().text(f"run --{option} canary-9 now") == f"run --{option} {MASK} now"
+
+
+def test_whose_it_is_may_stand_between_a_secrets_name_and_itself():
+    assert Redactor().text("The password for bob is canary-30.") == f"The password for bob is {MASK}"
+
+
 @pytest.mark.parametrize("secret", WELL_KNOWN.values(), ids=WELL_KNOWN)
 def test_a_secret_of_a_well_known_shape_is_found_standing_alone(secret: str):
     assert Redactor().text(secret) == MASK
@@ -250,6 +266,7 @@ def test_what_only_looks_a_little_like_one_is_left_alone(text: str):
             "mysql -p",
         ),
         *("docker login ", "docker ", "redis-cli ", "redis-cli -a ", "?sig=", 'key="password" ', "password is 1"),
+        *("a-", "token-", "password for ", "token of a ", "<token-"),
         *("mysql ", "mysql -p ", " -p</", "\x1b[", "\x1b[0", "\u200b", "password is ", "pypi-", "npm_", "sshpass "),
     ],
 )
