@@ -14,6 +14,9 @@ from argus.host.engine.resources import Happening
 _HARMLESS = frozenset(("0", "1", "10", "12", "17", "18", "19", "20", "21", "22", "23", "28"))
 """HUP, USR1, USR2, CHLD, CONT, STOP, TSTP, TTIN, TTOU, URG, WINCH: not meant to end anything."""
 _KILL = frozenset(("9", "KILL", "SIGKILL"))
+_OF_THE_LIVING = frozenset(("kill", "oom", "die"))
+_ROUNDED = 1.0
+"""Seconds by which the times of an engine's events may be rounded."""
 _LONGEST = 600.0
 """Seconds between the asking and the end. One that did not listen and ends much later does so for another reason."""
 
@@ -45,6 +48,8 @@ def hear(signs: Signs, told: Happening, stream: int = 0) -> Signs:
     action = told.action
     if action == "start":
         return Signs()
+    if action in _OF_THE_LIVING and signs.died is not None and told.at > signs.died + _ROUNDED:
+        signs = Signs()  # its start was missed: who stopped it before says nothing about this end
     if action == "kill":
         signal = told.attributes.get("signal", "")
         is_asked = signal not in _KILL and signal.removeprefix("SIG") not in ("HUP", "USR1", "USR2", "WINCH")
