@@ -124,6 +124,7 @@ async def _live(
         watch=watch,
         crew=crew,
         graph=graph,
+        needed=parts_of_graph.needed,
         autonomy=autonomy,
         facts=facts,
         setup=ground.setup,

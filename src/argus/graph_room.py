@@ -105,7 +105,7 @@ class Parts:
         if run is None or self.environments is None:
             self._ill_since.pop(name, None)
             return None
-        below = self._needed(run)
+        below = self.needed(run)
         # What is not judged yet has no incident either, in whose story those who need it would stand.
         guards = self.environments.guards(run)
         ill = {
@@ -126,7 +126,8 @@ class Parts:
     def _run(self, name: str) -> Run | None:
         return next((one for one in self._runs() if one.project == name), None)
 
-    def _needed(self, run: Run) -> tuple[Thing, ...]:
+    def needed(self, run: Run) -> tuple[Thing, ...]:
+        """By its file, and not by its name: two worktrees of one project are called alike."""
         return self._declared(os.path.normpath(os.path.join(run.folder, run.file or "e2e.yaml")))
 
     def _declared(self, file: str) -> tuple[Thing, ...]:
@@ -138,10 +139,10 @@ class Parts:
             self._known = files, needs
         return self._known[1].get(file, ())
 
-    def explained(self, environment: str) -> str:
+    def explained(self, run_id: str) -> str:
         """The incident of what an environment needs and does not have just now."""
-        standing = self._environment(environment)
-        roots = policy.broken(standing.depends_on, self.look) if standing else ()
+        run = next((one for one in self._runs() if one.id == run_id), None)
+        roots = policy.broken(self.needed(run), self.look) if run else ()
         return roots[0].incident if roots else ""
 
     def _runs(self) -> Iterator[Run]:
@@ -162,9 +163,12 @@ class Parts:
                 if project.depends_on or session.key in also:
                     yield session
 
-        for called in dict.fromkeys(run.project for run in self._runs()):
-            run = self._run(called)
-            environment = Dependant(Role.ENVIRONMENT, called, self._needed(run) if run else ())
+        needs: dict[str, list[Thing]] = {}
+        for run in self._runs():
+            needs.setdefault(run.project, []).extend(self.needed(run))
+        for called, things in needs.items():
+            # Two that are called alike are one here: what one of them lacks is lacking.
+            environment = Dependant(Role.ENVIRONMENT, called, tuple(dict.fromkeys(things)))
             if environment.depends_on or environment.key in also:
                 yield environment
 
@@ -183,11 +187,9 @@ class Parts:
                 if turn is not None and self._uses(who.depends_on, wanted, turn.age):
                     yield Use(f"{who.role.value} {who.name}", "is in a turn")
         for run in self._runs():
-            below = self._environment(run.project)
-            if below is None or self.environments is None:
-                continue
-            for case in self.environments.turnstile(run.id).inside:
-                if not (agent and case.agent == agent) and self._uses(below.depends_on, wanted, case.age):
+            cases = self.environments.turnstile(run.id).inside if self.environments else ()
+            for case in cases:
+                if not (agent and case.agent == agent) and self._uses(self.needed(run), wanted, case.age):
                     yield Use(f"test case {case.name!r} of environment {run.project}", "is running")
 
     def _uses(self, needs: tuple[Thing, ...], wanted: Thing, age: float | None) -> bool:

@@ -551,12 +551,16 @@ def test_a_restart_waits_for_the_test_case_that_uses_the_service(harbour: Yard) 
     case = {"name": "long", "exec": waits}
     (project.folder / "long.yaml").write_text(yaml.safe_dump({"name": "long", "cases": [case]}), encoding="utf-8")
     project.up()
+    # Another worktree of it, which argus.yaml does not name: newer, and called alike.
+    harbour.project(folder="other", services=[stays("two")]).up()
     run = project.begin("run")
     eventually(lambda: "/go" in str(harbour.engine.ask("GET", "/containers/one/top")), "the case is under way")
     (harbour.folder / "alive").unlink()
     down = harbour.wait_for("service_down").data
     assert (down["gate"], "test case 'long'" in down["hint"]) == ("in use", True)
     assert not harbour.journal("restart_started")
+    waits = {one["folder"]: one["waitsFor"] for one in harbour.get("/api/state")["environments"]}
+    assert waits == {str(project.folder): ["service db"], str(harbour.folder / "other"): []}
     harbour.engine.execute("one", "touch", "/go")
     harbour.wait_for("service_recovered")
     assert ended(run).code == 0

@@ -34,7 +34,10 @@ def _after(name: str) -> re.Pattern[str]:
     return re.compile(f"(?i)({name}{opening}){quoted}{plain}")
 
 
-_IS = r"(?:\\*[\"'])?(?:\s{1,3}(?:for|of)\s{1,3}\S{1,60})?(?:(?:\s{1,3}(?:is|was))?\s{0,3}(?:=>|[:=])\s{0,3}|\s{1,3}(?:is|was)\s{1,3}(?=\S{0,100}\d))"
+_IS = (
+    r"(?:\\*[\"'])?(?:\s{1,3}(?:for|of)\s{1,3}\S{1,60})?"
+    r"(?:(?:\s{1,3}(?:is|was))?\s{0,3}(?:=>|[:=])\s{0,3}|\s{1,3}(?:is|was)\s{1,3}(?=\S{0,100}\d))"
+)
 """Without a colon a digit has to be in it: `the password is wrong` says none."""
 # What stands before the word does not matter: names of variables are as long as their makers like.
 _ASSIGNED = _after(rf"(?:{_WORDS}[a-z0-9_-]{{0,60}}|[_-]pass){_IS}")

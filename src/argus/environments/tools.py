@@ -103,5 +103,5 @@ class Tools:
     """When the engine began to which these variables lead; None where that cannot be known."""
     is_sound: Callable[[], bool]
     """Whether time passed as it should have, so that what timed out may be believed."""
-    explained: Callable[[str], str] = lambda project: ""
+    explained: Callable[[str], str] = lambda run_id: ""
     """The incident of a service that this environment needs and that is down; empty: there is none."""

@@ -99,11 +99,14 @@ def _is_open(one: Thing, look: Look) -> bool:
 
 
 def _is_over(name: str, needs: Iterable[Thing], roots: Broke, look: Look) -> bool:
-    """It is back, and stays; or nobody needs it any more."""
-    if any(root.thing.written == name for root in roots) or _goes_up_and_down(name, look):
+    """It is back, and stays; or nobody needs it any more, as it is there no longer, or stands in no `dependsOn`."""
+    one = thing(name)
+    if look(one) is None or not reaches(needs, one, look):
+        return True
+    if any(root.thing == one for root in roots) or _goes_up_and_down(name, look):
         return False
     # One that is down and no root any more is explained by another by now: that is no news of it.
-    return not roots or is_well(name, look) or not reaches(needs, thing(name), look)
+    return not roots or is_well(name, look)
 
 
 def _goes_up_and_down(name: str, look: Look) -> bool:

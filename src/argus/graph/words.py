@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from argus.core.depending import Broke
+from argus.core.depending import Broke, Kind, thing
 from argus.core.units import stretch
 
 _WHY = 120
@@ -30,13 +30,19 @@ def _one(thing: object, since: float, why: str, doing: str) -> str:
 
 def back(things: Iterable[str], is_well: Callable[[str], bool], still: Iterable[str] = ()) -> str:
     """What is not well is needed no longer: `dependsOn` was changed, or it was taken down on purpose."""
-    names, down = [*things], [*still]
-    here = [one for one in names if is_well(one)]
-    gone = [one for one in names if one not in here]
+    names, down = [*things], [_called(one) for one in still]
+    here = [_called(one) for one in names if is_well(one)]
+    gone = [_called(one) for one in names if not is_well(one)]
     said = [f"{_listed(here)} back."] if here else []
     said += [f"You need not wait for {' and '.join(gone)} any more."] if gone else []
     said += [f"{_listed(down)} still down."] if down else ["Go on with your work."]
     return f"[argus] {' '.join(said)}"
+
+
+def _called(name: str) -> str:
+    """Of what `dependsOn` names, as it is called in a sentence."""
+    one = thing(name)
+    return one.name if one.kind is Kind.SERVICE else str(one)
 
 
 def _listed(names: list[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -67,6 +68,7 @@ async def context(house: House, ask: ContextAsk) -> ContextView:
     if len(lines) == 1:
         lines.append("- nothing is watched")
     lines += _environments(house)
+    lines += _crew(house)
     agents = [one for one in house.crew.agents if one.needs_a_person or not wellness.agent(one)]
     lines += [f"- agent {_agent_line(house, one)}" for one in agents]
     sessions = [one for one in house.sessions.all if needs_you(one) or not wellness.session(one)]
@@ -88,6 +90,12 @@ async def context(house: House, ask: ContextAsk) -> ContextView:
 def _said(house: House, text: str) -> str:
     """What came from outside, within one line. Cleaned before it is cut: half a secret has no shape."""
     return beginning(house.clean(words(text, _LINE)), _CUT)
+
+
+def _crew(house: House) -> list[str]:
+    """How many there are, and how they stand; those that are not well follow by name."""
+    states = Counter(one.state.value for one in house.crew.agents if not one.state.is_over)
+    return [f"- agents: {', '.join(f'{count} {state}' for state, count in sorted(states.items()))}"] if states else []
 
 
 def _environments(house: House) -> list[str]:

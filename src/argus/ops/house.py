@@ -11,7 +11,9 @@ from argus.autonomy import Autonomy
 from argus.breakers import Breakers
 from argus.bridge.keeper import Bridge
 from argus.core.clock import Clock
+from argus.core.depending import Thing
 from argus.environments.keeper import Environments
+from argus.environments.runs import Run
 from argus.environments.tools import Shell
 from argus.graph.keeper import Graph
 from argus.live import Live
@@ -63,6 +65,8 @@ class House:
     watch: Watch
     crew: Crew
     graph: Graph
+    needed: Callable[[Run], tuple[Thing, ...]]
+    """What argus.yaml says that an environment needs."""
     autonomy: Autonomy
     facts: Facts
     setup: Setup

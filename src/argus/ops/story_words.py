@@ -203,7 +203,9 @@ def goes_on(data: Data) -> str:
 
 
 def heard(data: Data) -> str:
-    return f'typed to {data.get("project")}: "{beginning(str(data.get("text") or ""), _TYPED)}"'
+    text = str(data.get("text") or "")
+    shown = beginning(text, _TYPED)
+    return f'typed to {data.get("project")}: "{shown}{"" if shown == text else " ..."}"'
 
 
 # Containers.

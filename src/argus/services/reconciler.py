@@ -217,7 +217,8 @@ class Reconciler:
             if decision.gate is Gate.IN_USE:
                 await self._await_work(service, health, asking, hint)
             else:
-                hint = reports.refusal(service, decision.gate, facts, hint, self._plans.room_at(service))
+                root = self.services.get(facts.failed_dependency or "")
+                hint = reports.refusal(service, decision.gate, facts, hint, self._plans.room_at(service), root)
                 report = reports.restart_refused(service, decision.gate, asking.by, hint)
                 await self._tools.store.commit(Append(report))
             code = Code.RESTART_BUDGET_EXHAUSTED if decision.gate is Gate.BUDGET else Code.GATE_REFUSED

@@ -41,12 +41,15 @@ def hint(service: Service, decision: Restart | Hold, facts: Facts, most: int) ->
     }[decision.gate]
 
 
-def refusal(service: Service, gate: Gate, facts: Facts, hint: str, room_at: float | None) -> str:
-    """The same for who asked for a restart, with what to do first. `room_at`: when the budget has room again."""
+def refusal(service: Service, gate: Gate, facts: Facts, hint: str, room_at: float | None, root: Service | None) -> str:
+    """The same for who asked for a restart, with what to do first. `room_at`: when the budget has room again; `root`:
+    of the failure, where that is another's."""
     match gate:
-        case Gate.DEPENDENCY:
-            root = facts.failed_dependency
-            return f"{root} is failing, and {service.name} depends on it; first: argus services restart {root}"
+        case Gate.DEPENDENCY if root is not None:
+            first = f"argus services restart {root.name}"
+            if root.restart is None:
+                first = f"mend {root.name} by hand, as argus.yaml says no restart of it"
+            return f"{root.name} is failing, and {service.name} depends on it; first: {first}"
         case Gate.AUTONOMY:
             return f"{hint}; argus autonomy moderate allows it"
         case Gate.NO_RESTART:

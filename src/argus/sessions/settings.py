@@ -139,7 +139,10 @@ class Sessions(Section):
 
     check_every: PositiveDuration = lasting("10m", "How often each is checked, with a row in the record.")
     look_every: PositiveDuration = lasting("10s", "How often their own signals are read in between.")
-    tmux_socket: TmuxName = Field(default="default", description="The name given to tmux -L.")
+    tmux_socket: TmuxName = Field(
+        default="default",
+        description="The name given to tmux -L. Agents that Argus starts itself live on the default server.",
+    )
     projects: dict[ProjectName, Project] = Field(default_factory=dict, description="The projects, by name.")
     context: Context = Field(default_factory=Context, description="How full it may get.")
     handoff: HandoffSettings = Field(default_factory=HandoffSettings, description="How work is handed on.")

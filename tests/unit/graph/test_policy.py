@@ -108,6 +108,15 @@ def test_what_is_explained_by_something_else_by_now_is_not_back():
     assert news([DB], told, world(api=down(DB), db=down())) == Back(("api",)), "nobody needs it any more"
 
 
+def test_what_is_needed_no_longer_is_told_whatever_else_is_down_and_whether_or_not_it_goes_up_and_down():
+    flaps = Standing(True, 1.0, is_unsettled=True)
+    assert news([WEB], Told("agent:one", {"db": {}}), world(db=flaps, web=up())) == Back(("db",))
+    assert news([], Told("agent:one", {"db": {}}), world(db=flaps)) == Back(("db",))
+    # An environment that was taken down is not there any more, also where `dependsOn` still names it.
+    told = Told("agent:one", {"environment:shop": {}, "db": {}})
+    assert news([SHOP, DB], told, world(db=down())) == Back(("environment:shop",))
+
+
 def test_nobody_is_told_of_a_root_that_may_be_another_in_a_moment():
     looking = Standing(True, 1.0, depends_on=(DB,), is_open=True)
     told = Told("agent:one", {"db": {}})
@@ -144,10 +153,10 @@ def test_what_is_said_names_what_since_when_what_is_done_and_when_to_go_on():
         "You will be told when it is back."
     )
     things = ["db", "environment:shop"]
-    assert words.back(things, lambda _: True) == "[argus] db and environment:shop are back. Go on with your work."
+    assert words.back(things, lambda _: True) == "[argus] db and environment shop are back. Go on with your work."
     assert words.back(["db"], lambda _: True, ["web"]) == "[argus] db is back. web is still down."
     assert words.back(things, lambda one: one == "db") == (
-        "[argus] db is back. You need not wait for environment:shop any more. Go on with your work."
+        "[argus] db is back. You need not wait for environment shop any more. Go on with your work."
     )
 
 

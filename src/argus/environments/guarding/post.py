@@ -152,7 +152,7 @@ class Post:
         tools, subject = self.tools, f"{self.order.project}/{charge.service}"
         # Such an id is meant to be unique among a few runs: of two, it is among all incidents.
         id = tools.new_id() + tools.new_id()
-        return Trouble(id, tools.clock.wall(), subject, cause, tools.explained(self.order.project))
+        return Trouble(id, tools.clock.wall(), subject, cause, tools.explained(self.order.run))
 
     def incident(self, charge: Charge) -> list[PutIncident]:
         """What of its incident is to be written with it."""
