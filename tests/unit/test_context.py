@@ -19,7 +19,7 @@ from argus.environments.runs import Run, State, read
 from argus.environments.tools import Shell
 from argus.ops import wellness
 from argus.ops.caller import ARGUS
-from argus.ops.context import ContextAsk, context
+from argus.ops.context import ContextAsk, _services, context
 from argus.ops.house import Facts, House, Setup
 from argus.ops.services import Nothing, ServiceView
 from argus.ops.system import StateView, state
@@ -79,6 +79,7 @@ def house(*found: tuple[Run, Guards]) -> House:
         ),
         "bridge": SimpleNamespace(servers=servers),
         "graph": SimpleNamespace(broken=lambda needs: ()),
+        "needed": lambda one: (),
         "sessions": SimpleNamespace(all=[]),
         "shell": Shell("/", {}),
         "caller": ARGUS,
@@ -222,3 +223,22 @@ def test_why_a_setup_failed_is_on_record_and_need_not_be():
     assert read(written) == failed
     del written["problem"]
     assert read(written).problem == ""
+
+
+def test_of_many_services_those_that_are_well_are_counted():
+    def of(unwell: int, well: int) -> list[str]:
+        some = [
+            SimpleNamespace(
+                name=f"s{n}", type="tcp", state="down" if n < unwell else "up", failures=int(n < unwell),
+                detail="refused", port=None, flapping=False, repairing=False, explained_by=None,
+                gate=None, restartable=True,
+                latency_ms=None, paused_until=None,
+            )
+            for n in range(unwell + well)
+        ]  # fmt: skip
+        return _services(house(), cast(Any, some), {})
+
+    assert len(of(3, 97)) == 100
+    few = of(3, 98)
+    assert (len(few), few[-1]) == (4, "- 98 services are well")
+    assert of(130, 900)[-2:] == ["- and 30 more that are not well", "- 900 services are well"]

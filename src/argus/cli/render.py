@@ -269,7 +269,7 @@ def _reload(answer: dict[str, Any]) -> Shown:
     return Shown("\n".join(lines))
 
 
-_NAMED = 12
+_NAMED, _LISTED = 12, 20
 """In a line; the tables have all of them."""
 _TASK = 60
 """Characters of a task in a table; `argus agents list --json` has all of it."""
@@ -369,7 +369,10 @@ def event_line(channel: str, data: dict[str, Any]) -> str:
 def _worded(value: Any) -> str:
     if isinstance(value, dict):
         return "; ".join(f"{key}: {said}" for key, one in value.items() if (said := _worded(one)))
-    return " ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
+    if isinstance(value, list):
+        more = [f"and {len(value) - _LISTED} more"] if len(value) > _LISTED else []
+        return " ".join([*map(str, value[:_LISTED]), *more])
+    return "" if value is None else str(value)
 
 
 def _taken_up(data: dict[str, Any]) -> Any:

@@ -31,7 +31,7 @@ from argus.sessions.signals import words
 from argus.sessions.watched import Watched
 
 _HEAD = "Service Health:"
-_SERVERS, _NOTICES, _RUNS, _PARTS = 20, 3, 10, 10
+_SERVICES, _SERVERS, _NOTICES, _RUNS, _PARTS = 100, 20, 3, 10, 10
 _CUT, _LINE = 160, 2000
 """Characters of what somebody else said, and of a line of them."""
 _INTERRUPTED = "Argus ended in the middle, and what was begun is left: set it up again, or clean it"
@@ -57,14 +57,15 @@ async def context(house: House, ask: ContextAsk) -> ContextView:
     """Returns a compact, stable block of text on the machine's health, meant for an AI's context.
 
     Changes nothing. Read it before blaming your own work for a failure: the machine may be broken. It names every
-    service with its state, environments with the containers that are not well, agents and sessions that need somebody,
-    open circuit breakers, what is left of the restart budget, how much Argus may do by itself, and the other MCP
-    servers that can be called from your folder, and whether each is available. Details are in `services`.
+    service with its state (of more than a hundred those that are not well), environments with the containers that are
+    not well, how many agents there are, agents and sessions that need somebody, open circuit breakers, what is left of
+    the restart budget, how much Argus may do by itself, and the other MCP servers that can be called from your folder,
+    and whether each is available. Details are in `services`.
     """
     lines = [_HEAD]
     services = [view(house, name, Uptime()) for name in sorted(house.watch.services)]
     roots = {one.incident: one.name for one in services if one.incident}
-    lines += [f"- {_line(house, one, roots)}" for one in services]
+    lines += _services(house, services, roots)
     if len(lines) == 1:
         lines.append("- nothing is watched")
     lines += _environments(house)
@@ -90,6 +91,17 @@ async def context(house: House, ask: ContextAsk) -> ContextView:
 def _said(house: House, text: str) -> str:
     """What came from outside, within one line. Cleaned before it is cut: half a secret has no shape."""
     return beginning(house.clean(words(text, _LINE)), _CUT)
+
+
+def _services(house: House, services: Sequence[ServiceView], roots: Mapping[str, str]) -> list[str]:
+    """Each, as long as they are a hundred. Of more, those that are well are counted: an AI's context is dear."""
+    shown, left = services, []
+    if len(services) > _SERVICES:
+        unwell = [one for one in services if not wellness.service(one)]
+        well, shown = len(services) - len(unwell), unwell[:_SERVICES]
+        left += [f"- and {len(unwell) - _SERVICES} more that are not well"] if len(unwell) > _SERVICES else []
+        left += [f"- {well} services are well"] if well else []
+    return [*(f"- {_line(house, one, roots)}" for one in shown), *left]
 
 
 def _crew(house: House) -> list[str]:
