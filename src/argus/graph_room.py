@@ -45,6 +45,9 @@ _ILL = {
     Guard.LEFT: "leaves it alone",
 }
 _DOING = "looks again soon"
+_STEADY = 60.0
+"""Seconds after which one that goes up and down is taken for back by those who wait. Flapping is over only when a whole
+window of it has passed: ten minutes in which they would stand still beside something that works."""
 
 
 @dataclass(slots=True)
@@ -76,7 +79,7 @@ class Parts:
         health, service = watch.healths[name], watch.services[name]
         below = tuple(Thing(Kind.SERVICE, other) for other in service.depends_on)
         outage = health.outage
-        unsettled = health.flapping is not None
+        unsettled = health.flapping is not None and self._flipped_lately(health)
         if outage is None:
             return Standing(is_down=False, depends_on=below, is_unsettled=unsettled)
         # Until its next reading the gate stands as it was; what explained it may be back, or gone from the file.
@@ -87,6 +90,9 @@ class Parts:
         doing = "is restarting it" if health.repair else held
         since, is_open, cause = outage.opened, watch.is_open(name), self.clean(why(health, outage))
         return Standing(True, since, cause, doing, outage.incident, below, unsettled, is_open=is_open)
+
+    def _flipped_lately(self, health: Health) -> bool:
+        return bool(health.flips) and self.clock.monotonic() - health.flips[-1] < _STEADY
 
     def _waits(self, name: str) -> str:
         waiting = self.watch.waiting(name) if self.watch else None
