@@ -121,7 +121,9 @@ class Parts:
         }
         if not ill:
             self._ill_since.pop(name, None)
-            return Standing(is_down=False, depends_on=below, is_borne=True)
+            # One that falls again and again is back for a moment after each of its restarts.
+            unsettled = any(seen.is_settling for seen in guards.values())
+            return Standing(is_down=False, depends_on=below, is_unsettled=unsettled, is_borne=True)
         since = self._ill_since.setdefault(name, self.clock.wall())
         part, seen = min(ill.items(), key=_since)
         incident = seen.trouble.incident if seen.trouble else ""

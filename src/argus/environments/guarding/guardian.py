@@ -52,6 +52,8 @@ class Seen:
     """Else it was just seen not to run, and nothing is decided or on record yet."""
     trouble: Trouble | None = None
     """The incident of its failure."""
+    is_settling: bool = False
+    """It is well again, and nobody knows yet whether that lasts."""
 
     @property
     def is_finished(self) -> bool:
@@ -185,7 +187,8 @@ class Guardian:
         most = post.order.settings.most if post.order.settings.restart else 0
         is_judged = ward.charge.state is charge.state
         return Seen(
-            charge.state, charge.spent, most, due, charge.why, problem, charge.is_loop, is_judged, charge.trouble
+            *(charge.state, charge.spent, most, due, charge.why, problem, charge.is_loop, is_judged, charge.trouble),
+            is_settling=policy.is_settling(charge, self._tools.clock.wall()),
         )
 
     # How it is done.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from argus.core.backoff import Backoff
 from argus.core.cutting import beginning
 from argus.core.errors import Code
-from argus.environments.guarding.model import Attempt, Diagnostics, Settings
+from argus.environments.guarding.model import Attempt, Charge, Diagnostics, Settings
 from argus.environments.guarding.signs import Signs
 from argus.host.engine.resources import Made
 
@@ -120,3 +120,11 @@ def is_loop(attempts: Sequence[Attempt], last: Diagnostics) -> bool:
     after = [one.diagnostics for one in attempts[1:]] + [last] if attempts else []
     ended = [found for one, found in zip(attempts, after, strict=True) if one.outcome != "refused"]
     return len(ended) > 1 and all(one.ran is not None and one.ran < _SHORT for one in ended[-2:])
+
+
+def is_settling(charge: Charge, wall: float) -> bool:
+    """Whether it is well only since a moment, by a restart that was not the first one that counts: until it has run for
+    longer than one in a crash loop does, it may be down again at once."""
+    last = charge.counted[-1] if len(charge.counted) > 1 else None
+    # A clock that was set back says nothing: then nobody waits.
+    return last is not None and 0.0 <= wall - last.at - last.seconds < _SHORT
