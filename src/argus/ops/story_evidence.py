@@ -15,7 +15,8 @@ LINE = 300
 
 
 def evidence(data: Mapping[str, Any]) -> tuple[str, ...]:
-    lines = [*_readings(data.get("readings")), *_ran(data), *_diagnostics(data.get("diagnostics"))]
+    lines = [*_readings(data.get("readings")), *_ran(data), *_earlier(data.get("earlier"))]
+    lines += _diagnostics(data.get("diagnostics"))
     lines += _last(data.get("logs"))
     return tuple(one if len(one) <= LINE else f"{one[:LINE]}…" for one in map(_one_line, lines))
 
@@ -43,6 +44,17 @@ def _ran(data: Mapping[str, Any]) -> list[str]:
     status, seconds = data.get("exitCode"), data.get("seconds")
     head = [] if status is None else [f"exit status {status} after {seconds} s"]
     return [*head, *_last(str(data.get("output") or "").splitlines())]
+
+
+def _earlier(found: Any) -> list[str]:
+    """Restarts that count with this failure, and that the stories of earlier ones tell."""
+    return [_restart(one) for one in found[-LINES:] if isinstance(one, Mapping)] if isinstance(found, list) else []
+
+
+def _restart(one: Mapping[str, Any]) -> str:
+    story = f" (incident {one['incident']})" if one.get("incident") else ""
+    came = str(one.get("outcome") or "under way").replace("_", " ")
+    return f"{one.get('at')} restart {one.get('attempt')}, {came}: {one.get('reason')}{story}"
 
 
 def _diagnostics(found: Any) -> list[str]:

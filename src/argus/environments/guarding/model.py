@@ -110,6 +110,8 @@ class Attempt:
     problem: str = ""
     is_forgiven: bool = False
     """It followed from its engine's end, and is not counted."""
+    incident: str = ""
+    """In whose story it stands; empty in records of earlier versions."""
 
     def public(self) -> dict[str, Any]:
         return {
@@ -120,6 +122,7 @@ class Attempt:
             "reason": self.reason,
             "outcome": self.outcome or None,
             "problem": self.problem or None,
+            "incident": self.incident or None,
         }
 
 
@@ -191,8 +194,14 @@ class Charge:
     @property
     def counted(self) -> tuple[Attempt, ...]:
         """Those that count towards the limit."""
-        several = tuple(one for one in self.attempts if not one.is_forgiven)
+        several = tuple(one for one in self.attempts if not one.is_forgiven and one.outcome != "not_needed")
         return several[-self.spent :] if self.spent else ()
+
+    @property
+    def earlier(self) -> tuple[Attempt, ...]:
+        """Those of them that were made for earlier failures, and stand in the stories of those."""
+        mine = self.trouble.incident if self.trouble else ""
+        return tuple(one for one in self.counted if one.incident != mine)
 
     def forgiven(self) -> Charge:
         """It is well: what was tried since it fell with its engine is not counted."""

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from argus.core.clock import milliseconds
+from argus.core.clock import milliseconds, rfc3339
 from argus.core.errors import ArgusError, Code
 from argus.environments.guarding.model import Attempt, Charge, Restart, Settings, State
 from argus.host.engine.resources import Made
 
 
-def attempt(one: Attempt, settings: Settings, died: float | None, decided: float) -> dict[str, Any]:
+def attempt(charge: Charge, one: Attempt, settings: Settings, died: float | None, decided: float) -> dict[str, Any]:
     """`died`: when the engine told of its end, by its clock. `decided`: when that was judged."""
     return {
         "attempt": one.number,
@@ -23,7 +23,23 @@ def attempt(one: Attempt, settings: Settings, died: float | None, decided: float
         "diedAt": milliseconds(died) if died is not None else None,
         "decidedAt": milliseconds(decided),
         "diagnostics": one.diagnostics.public(),
+        **_earlier(charge),
     }
+
+
+def _earlier(charge: Charge) -> dict[str, Any]:
+    """The restarts that count and that other incidents tell: without them this one's limit would not add up."""
+    several = [
+        {
+            "attempt": one.number,
+            "at": rfc3339(one.at),
+            "reason": one.reason,
+            "outcome": one.outcome,
+            "incident": one.incident,
+        }
+        for one in charge.earlier
+    ]
+    return {"earlier": several} if several else {}
 
 
 def success(one: Attempt) -> dict[str, Any]:
@@ -47,6 +63,7 @@ def given_up(charge: Charge) -> dict[str, Any]:
         "crashLoop": charge.is_loop,
         "history": history(charge),
         "diagnostics": charge.last.public() if charge.last else None,
+        **_earlier(charge),
     }
 
 

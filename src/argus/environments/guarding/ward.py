@@ -307,9 +307,11 @@ class Ward:
         clock = post.tools.clock
         now = clock.wall()
         self._due = key, clock.monotonic() + decision.delay
-        attempt = Attempt(decision.attempt, decision.delay, failed.code.value, failed.reason, now, found)
+        attempt = Attempt(
+            *(decision.attempt, decision.delay, failed.code.value, failed.reason, now, found), incident=trouble.incident
+        )
         charge = after.with_attempt(attempt, state=State.WAITING, spent=decision.attempt, due=now + decision.delay)
-        said = reports.attempt(attempt, post.order.settings, self.signs.died, self._decided or now)
+        said = reports.attempt(charge, attempt, post.order.settings, self.signs.died, self._decided or now)
         writes = [post.event("restart_attempt", charge, said)]
         self._decided = None
         if not attempt.delay and not (failed.is_running and self.answers):
