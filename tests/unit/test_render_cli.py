@@ -19,6 +19,7 @@ def service(name: str = "api", **more: Any) -> dict[str, Any]:
         "latencyMs": 12.5,
         "detail": "HTTP 200",
         "failures": 0,
+        "countedAnew": False,
         "flapping": False,
         "gate": None,
         "restartable": True,
@@ -180,6 +181,9 @@ def test_status_says(change: dict[str, Any], line: str):
         pytest.param(
             service(uptime={"24h": 0.0, "7d": 1.0, "30d": 1.0}), "api up 12.5 ms 0.00 % HTTP 200", id="never-up"
         ),
+        pytest.param(service(failures=9), "api up 12.5 ms 9 HTTP 200", id="failing"),
+        pytest.param(service(failures=9, countedAnew=True), "api up 12.5 ms 9+ HTTP 200", id="failing-for-longer"),
+        pytest.param(service(countedAnew=True), "api up 12.5 ms HTTP 200", id="nothing-counted-yet"),
     ],
 )
 def test_a_row_of_the_table_of_services(one: dict[str, Any], row: str):

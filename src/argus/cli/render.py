@@ -106,7 +106,7 @@ def _services(services: list[dict[str, Any]], is_proposing: bool = False) -> str
         notes += ["flapping"] if one["flapping"] else []
         notes += held_back(one, because, is_proposing)
         notes += [f"paused until {one['pausedUntil']}"] if one["pausedUntil"] else []
-        failures = str(one["failures"] or "")
+        failures = f"{one['failures']}{'+' if one['countedAnew'] else ''}" if one["failures"] else ""
         row = [clean(one["name"]), one["state"], latency, percent(one["uptime"]["24h"]), failures]
         row.append(clean("; ".join(notes)))
         plain.append(row)
@@ -235,7 +235,8 @@ def _list(answer: dict[str, Any]) -> Shown:
 
 def _check(one: dict[str, Any]) -> Shown:
     latency = "" if one["latencyMs"] is None else f" in {one['latencyMs']:g} ms"
-    failures = f" ({one['failures']} consecutive failures)" if one["failures"] else ""
+    least = "at least " if one["countedAnew"] else ""
+    failures = f" ({least}{one['failures']} consecutive failures)" if one["failures"] else ""
     text = f"{clean(one['name'])}: {_coloured(one['state'])}{latency}, {clean(one['detail'])}{failures}"
     return Shown(text, 1 if one["failures"] or one["state"] == "down" else 0)
 

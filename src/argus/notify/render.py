@@ -34,9 +34,11 @@ def _flat(data: Mapping[str, Any]) -> dict[str, Any]:
 def _failing(data: Mapping[str, Any], timestamp: int) -> list[str]:
     count = data.get("failures", 0)
     checked = data.get("lastCheckAt") or timestamp
-    times = "failure" if count == 1 else "failures"
+    often = f"{count} consecutive {'failure' if count == 1 else 'failures'}"
+    if (failing := data.get("failingSeconds")) is not None:
+        often = f"Failing for {stretch(failing)}"  # the count began anew since, and would say less
     return [
-        f"{count} consecutive {times} (last check: {spoken((timestamp - checked) / 1000)} ago)",
+        f"{often} (last check: {spoken((timestamp - checked) / 1000)} ago)",
         f"{data.get('place', '')} - {data.get('cause') or data.get('detail', '')}",
     ]
 

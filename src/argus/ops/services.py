@@ -34,6 +34,10 @@ class ServiceView(Answer):
     code: str | None = Field(description="The error code of the last failure")
     flapping: bool = Field(description="It goes up and down; it is not restarted until it has settled")
     failures: int = Field(description="Consecutive failures")
+    counted_anew: bool = Field(
+        description="It fails for longer than `failures` says: these were counted anew after a restart of Argus, a "
+        "change of its configuration or a jump of the clock"
+    )
     tls_expires: str | None = Field(description="When the certificate ends that it showed")
     last_check: str | None
     place: str

@@ -151,7 +151,11 @@ class Planner:
         report = (
             reports.down(service, judged, decided, verdict, self._readings.get(service.name, ()))
             if fresh
-            else reports.decision_changed(service, judged, decided, verdict, news=decided.told and not outage.told)
+            else reports.decision_changed(
+                *(service, judged, decided, verdict),
+                news=decided.told and not outage.told,
+                failing=self._failing(judged, outage),
+            )
         )
         writes: list[Write] = [_condition(service, judged)] if fresh else []
         writes += [outage_incident(service.name, decided), Append(report)]
@@ -197,6 +201,12 @@ class Planner:
         since = wall if failing is None else wall - (clock.monotonic() - failing)
         return Outage(self._tools.new_id(), wall, cause=cause, failing_since=since)
 
+    def _failing(self, judged: Health, outage: Outage) -> float | None:
+        """For how many seconds, where that is longer than its failures were counted."""
+        wall = self._tools.clock.wall()
+        since = policy.failing_before(judged, outage, self._tools.clock.monotonic(), wall)
+        return None if since is None else wall - since
+
     def _recovery(self, service: Service, judged: Health, outage: Outage) -> Plan:
         wall = self._tools.clock.wall()
         self._waits.end(service.name)
@@ -217,7 +227,8 @@ class Planner:
             quiet = replace(outage, gate=decision.gate)
             return Plan(judged._replace(outage=quiet), (outage_incident(service.name, quiet),))
         escalated = replace(outage, gate=decision.gate, escalated=True, told=True)
-        report = reports.escalated(service, judged, escalated, facts.autonomy, outcome)
+        failing = self._failing(judged, outage)
+        report = reports.escalated(service, judged, escalated, facts.autonomy, outcome, failing=failing)
         return Plan(judged._replace(outage=escalated), (outage_incident(service.name, escalated), Append(report)))
 
     def _flapping(self, service: Service, judged: Health) -> tuple[Health, tuple[Write, ...]]:

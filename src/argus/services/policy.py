@@ -45,6 +45,20 @@ def judge(health: Health, observation: Observation, limits: Limits) -> Health:
     return health if health.outage else _moved(health, status, observation.wall)
 
 
+_SLACK = 1.0
+"""Seconds by which two ways to the same moment may differ."""
+
+
+def failing_before(health: Health, outage: Outage | None, now: float, wall: float) -> float | None:
+    """Since when, by the wall clock, it fails, where its failures were counted anew since then: by another Argus, for
+    another configuration, or after a jump of the clock. None: the count has them all."""
+    if outage is None:
+        return None
+    began = outage.opened if outage.failing_since is None else outage.failing_since
+    counted = wall if health.failing_since is None else wall - (now - health.failing_since)
+    return began if began < counted - _SLACK else None
+
+
 def is_as_before(health: Health, status: Status) -> bool:
     """A reading that says once more what is known, of a service about which nothing is open."""
     return (

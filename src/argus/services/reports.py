@@ -60,11 +60,13 @@ def refusal(service: Service, gate: Gate, facts: Facts, hint: str, room_at: floa
     return hint
 
 
-def _failure(service: Service, health: Health) -> dict[str, Any]:
+def _failure(service: Service, health: Health, failing: float | None = None) -> dict[str, Any]:
+    """`failing`: for how many seconds, where it fails for longer than its failures were counted."""
     seen = health.last.seen if health.last else Seen(Status.UNKNOWN)
     return {
         "service": service.name,
         "failures": health.failures,
+        **({} if failing is None else {"failingSeconds": round(failing, 3)}),
         "lastCheck": rfc3339(health.last.wall) if health.last else None,
         "lastCheckAt": milliseconds(health.last.wall) if health.last else None,
         "place": service.place,
@@ -104,9 +106,11 @@ def _reading(one: Observation) -> dict[str, Any]:
     return {**said, "detail": beginning(seen.detail, _DETAIL)} if seen.detail else said
 
 
-def decision_changed(service: Service, health: Health, outage: Outage, verdict: dict[str, Any], *, news: bool) -> Draft:
+def decision_changed(
+    service: Service, health: Health, outage: Outage, verdict: dict[str, Any], *, news: bool, failing: float | None
+) -> Draft:
     """Another gate holds, or none: `news` when nobody was told of the outage before."""
-    data = {**_failure(service, health), **verdict, "incident": outage.incident, "news": news}
+    data = {**_failure(service, health, failing), **verdict, "incident": outage.incident, "news": news}
     return Draft(CHANNEL, "decision_changed", service.name, data)
 
 
@@ -135,9 +139,11 @@ def restart_refused(service: Service, gate: Gate, by: str, hint: str) -> Draft:
     return Draft(CHANNEL, "restart_refused", service.name, data)
 
 
-def escalated(service: Service, health: Health, outage: Outage, autonomy: Level, why: str) -> Draft:
+def escalated(
+    service: Service, health: Health, outage: Outage, autonomy: Level, why: str, *, failing: float | None
+) -> Draft:
     data = {
-        **_failure(service, health),
+        **_failure(service, health, failing),
         "incident": outage.incident,
         "autonomy": autonomy.value,
         "restarts": outage.restarts,

@@ -112,6 +112,11 @@ class Watch:
     def _failures(self, service: Service) -> int:
         return service.failures_before_action or self.settings.failures_before_action
 
+    def is_counted_anew(self, name: str) -> bool:
+        """Whether it fails for longer than its failures were counted."""
+        health, clock = self.healths[name], self._tools.clock
+        return policy.failing_before(health, health.outage, clock.monotonic(), clock.wall()) is not None
+
     def paused_until(self, name: str) -> float | None:
         return self._reconciler.quiet_until(name)
 
@@ -302,6 +307,7 @@ def describe(watch: Watch, name: str, now_wall: float) -> dict[str, object]:
         "detail": seen.detail if seen else "not checked yet",
         "code": seen.code if seen else None,
         "failures": health.failures,
+        "countedAnew": watch.is_counted_anew(name),
         "flapping": health.flapping is not None,
         "tlsExpires": rfc3339(seen.tls_expires) if seen and seen.tls_expires else None,
         "lastCheck": rfc3339(health.last.wall) if health.last else None,

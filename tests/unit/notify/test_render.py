@@ -92,6 +92,11 @@ def test_title_and_body_together_are_the_block_of_the_source_document():
             {"failures": 1}, ["1 consecutive failure (last check: 2m ago)", "Port 8100 - connection refused"], id="one"
         ),
         pytest.param(
+            {"failures": 1, "failingSeconds": 91.2},
+            ["Failing for 1m (last check: 2m ago)", "Port 8100 - connection refused"],
+            id="counted-anew-since-it-fails",
+        ),
+        pytest.param(
             {"lastCheckAt": None},
             ["3 consecutive failures (last check: 0s ago)", "Port 8100 - connection refused"],
             id="without-a-check-the-event-is-the-moment",
