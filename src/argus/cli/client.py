@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from argus import home
-from argus.cli.http import SILENCE, TIMEOUT, request
+from argus.cli.http import SILENCE, TIMEOUT, Unanswered, request
 from argus.core.errors import HELD_UP, WITH_A_WRONG_TOKEN, ArgusError, Code
 from argus.host.identity import Identity, is_alive, is_stopped
 from argus.host.state_folder import check_owner
@@ -132,6 +132,8 @@ def ask(
         status, answer = request(daemon.host, daemon.port, secret, method, target, body, timeout=timeout, doubt=doubt)
     except TimeoutError:
         raise _silent(daemon) from None
+    except Unanswered:
+        raise _gone(daemon) from None
     except OSError as error:
         raise ArgusError(Code.NO_DAEMON, f"the daemon at {daemon.url} cannot be reached: {error}") from None
     if status >= 400:
@@ -153,6 +155,14 @@ def _look(daemon: Daemon, secret: str) -> None:
         except OSError:
             return  # it is about to end: what was asked says so itself
     raise TimeoutError
+
+
+def _gone(daemon: Daemon) -> ArgusError:
+    pid = daemon.identity.pid
+    hint = "what was asked for may have been done, or not: look how it stands (argus status), then ask again"
+    how = "closed the connection" if is_alive(daemon.identity) else "ended"
+    said = f"the daemon (pid {pid}) {how} before it had answered"
+    return ArgusError(Code.NO_DAEMON, said, pid=pid, url=daemon.url, hint=hint)
 
 
 def _silent(daemon: Daemon) -> ArgusError:

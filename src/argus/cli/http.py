@@ -16,6 +16,10 @@ SILENCE = 10.0
 """Seconds without a first byte after which it is asked whether there will ever be one."""
 
 
+class Unanswered(ConnectionError):
+    """The other end went away before it had answered: nobody knows whether it did what was asked."""
+
+
 class Connection:
     """One request on one connection."""
 
@@ -40,7 +44,10 @@ class Connection:
         return bool(looked.poll(patience * 1000))
 
     def read_head(self) -> None:
-        parts = self._file.readline(65536).split(None, 2)
+        line = self._file.readline(65536)
+        if not line:
+            raise Unanswered("it ended before it had answered")
+        parts = line.split(None, 2)
         if len(parts) < 2 or not parts[0].startswith(b"HTTP/") or not parts[1].isdigit():
             raise ConnectionError("the answer is not HTTP")
         self.status = int(parts[1])
@@ -54,13 +61,13 @@ class Connection:
             length = self.headers.get("content-length")
             body = self._file.read(int(length)) if length is not None else self._file.read()
             if length is not None and len(body) < int(length):
-                raise ConnectionError("the answer is not whole")
+                raise Unanswered("the answer is not whole")
             yield body
             return
         while True:
             line = self._file.readline(1024).strip()
             if not line:
-                raise ConnectionError("the answer ended in its middle")
+                raise Unanswered("the answer ended in its middle")
             size = int(line.split(b";")[0], 16)
             data = self._file.read(size)
             self._file.readline(16)
@@ -100,12 +107,16 @@ def request(
         }
         if raw:
             headers["Content-Type"] = "application/json"
-        connection.begin(method, target, headers)
-        connection.write(raw)
-        if doubt is not None and not connection.has_answer(SILENCE):
-            doubt()
-        connection.read_head()
-        return connection.status, json.loads(b"".join(connection.chunks()) or b"null")
+        try:
+            connection.begin(method, target, headers)
+            connection.write(raw)
+            if doubt is not None and not connection.has_answer(SILENCE):
+                doubt()
+            connection.read_head()
+            body = b"".join(connection.chunks())
+        except (ConnectionResetError, BrokenPipeError) as error:
+            raise Unanswered(str(error)) from None
+        return connection.status, json.loads(body or b"null")
     except ValueError:
         raise ConnectionError("the answer is not JSON") from None
     finally:

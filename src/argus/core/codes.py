@@ -603,7 +603,7 @@ REGISTRY: dict[Code, Entry] = {
         means="No Argus runs on this state folder, it is about to end, or it does not answer.",
         when=(
             "Commands with ARGUS_NO_AUTOSTART=1, a daemon that could not start or stops just now (exit code 3). With "
-            "details.pid it lives and is stopped or hangs: details.hint says what to do."
+            "details.pid it is stopped, hangs, or ended before it had answered: details.hint says what to do."
         ),
         retry=Retry.LATER,
         agent="Start it with `argus up --detach` if you may; else go on without it and say so.",
