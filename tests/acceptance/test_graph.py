@@ -424,6 +424,25 @@ def test_who_gives_up_an_asked_restart_that_waits_restarts_nothing(world: World)
     assert not world.argus.journal("restart_started")
 
 
+def test_an_asked_restart_that_waits_when_argus_is_killed_is_withdrawn_by_the_next_one(world: World) -> None:
+    world.up("repair", waitForWork="60s")
+    id = world.spawn("thinker")
+    world.works(id)
+    turn = {"session_id": world.agent(id)["session"], "cwd": str(world.project), "prompt": "x"}
+    world.argus.rest("POST", "/api/hooks/claude", {**turn, "hook_event_name": "UserPromptSubmit"})
+    with world.argus.background("services", "restart", "web") as asking:
+        assert asking.stdout is not None
+        asking.stdout.readline()  # by then it waits
+        world.argus.kill()
+        said = asking.stdout.read()
+        assert asking.wait(10) == 3
+        assert "NO_DAEMON" in said
+        assert "argus status" in said, "what to do"
+    world.argus.up()
+    assert world.argus.wait_for("restart_withdrawn").data["argusEnded"] is True
+    assert not world.argus.journal("restart_started")
+
+
 def test_an_agent_that_asks_does_not_wait_for_its_own_turn(world: World) -> None:
     world.up("repair", waitForWork="60s")
     id = world.spawn("thinker")

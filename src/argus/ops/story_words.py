@@ -76,6 +76,8 @@ def restart_waits(data: Data) -> str:
 
 
 def withdrawn(data: Data) -> str:
+    if data.get("argusEnded"):
+        return f"the restart that {data.get('by')} asked for waits no more: Argus ended meanwhile; nothing was done"
     return f"{data.get('by')} took the restart back that waited; nothing was done"
 
 

@@ -232,7 +232,8 @@ class Reconciler:
         outage = policy.decided(health.outage, decision) if health.outage else None
         incident = outage.incident if outage else None
         act, intent = self._plans.intend(service, incident, asking, outwaited=facts.outwaited)
-        writes = (*([outage_incident(service.name, outage)] if outage else []), *intent)
+        over = [self.waits.written(without=service.name)] if other is not None else []
+        writes = (*([outage_incident(service.name, outage)] if outage else []), *intent, *over)
         await self._carry_out(service.name, Plan(health._replace(outage=outage, repair=act.id), writes, act))
         self.waits.withdraw(service.name, asking)
         return act.id
@@ -244,13 +245,14 @@ class Reconciler:
             left = waiting.until - self._tools.clock.monotonic()
             incident = health.outage.incident if health.outage else None
             report = reports.restart_waits(service, incident, asking.by, waiting.use, hint, left)
-            await self._tools.notes.note(Append(report))
+            await self._tools.notes.note(Append(report), self.waits.written())
 
     async def _withdrawn(self, name: str, asking: Asking) -> None:
         if self.waits.withdraw(name, asking):
             health = self.healths.get(name)
             incident = health.outage.incident if health and health.outage else None
-            await self._tools.notes.note(Append(reports.restart_withdrawn(name, incident, asking.by)))
+            report = reports.restart_withdrawn(name, incident, asking.by)
+            await self._tools.notes.note(Append(report), self.waits.written())
 
     async def _repaired(self, message: Repaired) -> None:
         """Gives the act its outcome: recovered, still down, or a restart that could not be carried out."""

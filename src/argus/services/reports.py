@@ -120,8 +120,9 @@ def restart_waits(service: Service, incident: str | None, by: str, use: Use, hin
     return Draft(CHANNEL, "restart_waits", service.name, data)
 
 
-def restart_withdrawn(service: str, incident: str | None, by: str) -> Draft:
-    return Draft(CHANNEL, "restart_withdrawn", service, {"service": service, "by": by, "incident": incident})
+def restart_withdrawn(service: str, incident: str | None, by: str, *, argus_ended: bool = False) -> Draft:
+    data = {"service": service, "by": by, "incident": incident, "argusEnded": argus_ended}
+    return Draft(CHANNEL, "restart_withdrawn", service, data)
 
 
 def restart_started(service: Service, act: Act, by: str) -> Draft:

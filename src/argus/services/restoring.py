@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from argus.services import certificates
+from argus.services import certificates, reports
 from argus.services.model import Flapping, Gate, Outage, Status
 from argus.services.plans import DOMAIN, FLAPPING, OUTAGE
 from argus.services.reconciler import Reconciler
 from argus.services.spending import RESTART
 from argus.services.tools import Tools
-from argus.store.records import Act, Incident, PutIncident
+from argus.services.waiting import ASKED
+from argus.store.records import Act, Append, Incident, PutIncident, PutSetting
 
 _TOLD = 1_000_000
 """More readings that told nothing than any configuration waits for."""
@@ -32,6 +33,7 @@ async def restore(reconciler: Reconciler, tools: Tools) -> None:
             healths[name] = healths[name]._replace(certificate=expires)
     for incident in await store.incidents(open_only=True, limit=100_000):
         await _restore_incident(reconciler, incident, tools)
+    await _withdraw(reconciler, tools)
     for act in await store.open_acts():
         if act.kind == RESTART:
             _restore_act(reconciler, act)
@@ -54,6 +56,17 @@ async def _restore_incident(reconciler: Reconciler, incident: Incident, tools: T
         healths[name] = healths[name]._replace(status=Status.DOWN, recorded=Status.DOWN, outage=outage)
         if outage.waits_since is not None:
             reconciler.waits.take_up(name, tools.clock.wall() - outage.waits_since)
+
+
+async def _withdraw(reconciler: Reconciler, tools: Tools) -> None:
+    """Restarts that waited when an earlier Argus ended: whoever asked for them has lost its answer, and asks again."""
+    asked = await tools.store.setting(ASKED)
+    if asked:
+        incidents = {name: one.outage.incident for name, one in reconciler.healths.items() if one.outage is not None}
+        ends = [
+            reports.restart_withdrawn(name, incidents.get(name), by, argus_ended=True) for name, by in asked.items()
+        ]
+        await tools.store.commit(*map(Append, ends), PutSetting(ASKED, None))
 
 
 def _outage(incident: Incident) -> Outage:

@@ -1,5 +1,6 @@
 """Restarts that wait for who works with a service: for whom, since when, and how long still. In memory, but for when
-the wait of an outage began, which its incident has."""
+the wait of an outage began, which its incident has, and for who asked, so that the next Argus can take back what ended
+with this one."""
 
 from __future__ import annotations
 
@@ -8,6 +9,10 @@ from dataclasses import dataclass
 
 from argus.services.model import Use
 from argus.services.tools import Tools
+from argus.store.records import PutSetting
+
+ASKED = "services.asked"
+"""By the service: who asked for a restart that waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,11 @@ class Waits:
         is_news = name not in kept
         kept[name] = waiting
         return is_news
+
+    def written(self, without: str = "") -> PutSetting:
+        """Those that were asked for and wait; but for that service's, whose wait is over."""
+        asked = {name: one.asking.by for name, one in self._asked.items() if one.asking and name != without}
+        return PutSetting(ASKED, asked or None)
 
     def take_up(self, name: str, waited: float) -> None:
         """An earlier Argus has waited so many seconds for whoever works with it."""

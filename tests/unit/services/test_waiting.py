@@ -5,6 +5,7 @@ import asyncio
 import pytest
 from tests.unit.services.test_reconciler import MINUTE, Rig, simulated
 
+from argus.core.autonomy import Level
 from argus.core.errors import ArgusError, Code
 from argus.services.watch import describe
 
@@ -107,3 +108,49 @@ async def test_who_waited_gets_the_restart_that_argus_began_meanwhile(rig: Rig):
         await rig.passes(1)
     act = await rig.watch.restart("api", "cli")
     assert (await rig.last("restart_started"))["act"] == act
+
+
+@simulated
+async def test_an_asked_restart_that_waited_when_argus_was_killed_is_withdrawn_by_the_next_one(rig: Rig):
+    rig.registry("api", waitForWork="20s")
+    await rig.start()
+    rig.dies("api")
+    rig.level = Level.CAUTIOUS
+    await rig.passes(5 * MINUTE)
+    rig.busy = ["session shop"]
+    asked = rig.loop.create_task(rig.watch.restart("api", "cli", is_person=True))
+    await rig.passes(5)
+    await rig.kill()
+    asked.cancel()
+    await asyncio.wait([asked])
+    await rig.start()
+    withdrawn, waits = await rig.last("restart_withdrawn"), await rig.last("restart_waits")
+    assert (withdrawn["by"], withdrawn["incident"], withdrawn["argusEnded"]) == ("cli", waits["incident"], True)
+    rig.busy = []
+    await rig.passes(5)
+    await rig.kill()
+    await rig.start()
+    await rig.passes(1)
+    assert await rig.said("restart_waits", "restart_withdrawn") == ["restart_waits", "restart_withdrawn"]
+    assert rig.restarted == []
+
+
+@pytest.mark.parametrize("is_carried_out", [True, False], ids=["carried-out", "taken-back"])
+@simulated
+async def test_one_that_had_its_end_before_argus_was_killed_has_no_other(rig: Rig, is_carried_out: bool):
+    rig.registry("api", waitForWork="20s")
+    await rig.start()
+    await rig.passes(90)
+    rig.busy = ["session shop"]
+    asked = rig.loop.create_task(rig.watch.restart("api", "cli"))
+    await rig.passes(5)
+    if is_carried_out:
+        rig.busy = []
+    else:
+        asked.cancel()
+    await rig.passes(2)
+    before = await rig.said("restart_waits", "restart_withdrawn")
+    await rig.kill()
+    await rig.start()
+    await rig.passes(1)
+    assert await rig.said("restart_waits", "restart_withdrawn") == before
