@@ -13,7 +13,7 @@ from argus.agents.launches import last_words
 from argus.core.events import Event
 from argus.core.redact import MASK, Redactor
 from argus.ops import story
-from argus.ops.incidents import LAST, explained, find
+from argus.ops.incidents import LAST, explained, find, incident_view
 from argus.ops.story import Part
 from argus.ops.story_evidence import LINE, LINES, evidence
 from argus.ops.story_words import recovered, restart_finished
@@ -132,6 +132,15 @@ def test_a_service_that_fell_with_its_root_is_told_as_it_is_by_now(
     under = Incident("j", "service_outage", "api", 1.0, closed, "", {"gate": gate, "explainedBy": "i"})
     (one,) = explained(root, [], [under])
     assert (one.kind, one.name, one.incident, one.what) == ("service", "api", "j", what)
+
+
+def test_every_time_of_an_incident_goes_out_in_the_same_form():
+    data = {"failingSince": 1_800_000_000.25, "waitsSince": 1_800_000_009.0, "restarts": 1}
+    shown = incident_view(Incident("i", "service_outage", "db", 1_800_000_001.0, None, "", data))
+    assert (shown.opened, shown.data) == (
+        "2027-01-15T08:00:01.000Z",
+        {"failingSince": "2027-01-15T08:00:00.250Z", "waitsSince": "2027-01-15T08:00:09.000Z", "restarts": 1},
+    )
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,8 @@ _AROUND = 500
 _EVENTS = 3000
 _OF_A_MEMBER = 200
 _ROLES = {"agents": "agent", "sessions": "session", "resilience": "environment"}
+_TIMES = ("failingSince", "waitsSince")
+"""Kept in seconds, in which the next Argus counts; shown as every time is."""
 _KINDS = {"service_outage": "service", "agent_death": "agent", "container_failure": "container"}
 
 
@@ -100,7 +102,7 @@ def incident_view(one: Incident) -> IncidentView:
         opened=rfc3339(one.opened),
         closed=rfc3339(one.closed) if one.closed is not None else None,
         cause=one.cause,
-        data=dict(one.data),
+        data={key: rfc3339(value) if key in _TIMES else value for key, value in one.data.items()},
     )
 
 
