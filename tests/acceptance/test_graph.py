@@ -562,6 +562,30 @@ def test_an_environment_that_is_ill_and_one_whose_service_is_down_are_told_by_th
     assert harbour.get("/api/state")["needsYou"] == []
 
 
+def test_in_a_crash_loop_nobody_is_told_back_every_time_and_the_last_story_has_all_restarts(harbour: Yard) -> None:
+    slow = {"container": {"restartDelay": "1s", "backoff": "linear"}}
+    harbour.project(services=[stays("one")], resilience=slow).up()
+
+    def falls(event: str, count: int) -> dict[str, Any]:
+        harbour.engine.ask("POST", "/containers/one/kill")
+        return harbour.wait_for(event, count=count).data
+
+    falls("dependency_lost", 1)
+    harbour.wait_for("dependency_back")
+    falls("dependency_lost", 2)
+    harbour.rest("POST", "/api/agents/spawn", {"config_name": "worker", "task": "another"})
+    harbour.wait_for("agent_spawned", count=2)  # whoever looks after those that wait has seen that it is back
+    falls("restart_success", 3)
+    given_up = falls("restart_exhausted", 1)
+    heard = harbour.journal("dependency_lost", "dependency_back")
+    told = [one.type for one in heard if one.data.get("agent_id") == "team-worker001"]
+    assert told == ["dependency_lost", "dependency_back", "dependency_lost"]
+    story = harbour.get(f"/api/incidents/{given_up['incident']}")["story"]
+    earlier = [one["incident"] for one in given_up["earlier"]]
+    assert len({*earlier, given_up["incident"]}) == 4
+    assert all(id in str(story) for id in earlier)
+
+
 def test_a_restart_waits_for_the_test_case_that_uses_the_service(harbour: Yard) -> None:
     project = harbour.project(
         services=[stays("one")], tests={"suites": [{"id": "long", "name": "long", "file": "long.yaml"}]}
