@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from argus.core.breaker import State as Breaking
 from argus.core.circuit import Circuit
 from argus.environments.book import CLEAN, SETUP
+from argus.environments.guarding.missing import DOMAIN as MISSED
 from argus.environments.guarding.post import DOMAIN, RESTART
 from argus.environments.labels import MANAGED, PROJECT, RUN
 from argus.environments.runs import DOMAIN as RUNS
@@ -80,6 +81,8 @@ class Rules:
         self._planned: dict[tuple[str, str], Planned] = {}
         self._probes: set[tuple[int, str, int]] = set()
         self._words: dict[tuple[int, str], str] = {}
+        self._missed: set[str] = set()
+        """Engines of which a person was told that they are away, by any Argus."""
 
     def broken(self, what: str) -> None:
         """Noted and raised by the player: raised here it would be Argus that has to live with it."""
@@ -263,6 +266,8 @@ class Rules:
         for write in writes:
             if isinstance(write, PutDocument) and write.document.domain == DOMAIN:
                 self._guards(write.document.data)
+            if isinstance(write, PutDocument) and write.document.domain == MISSED:
+                self._misses(write.document.id, is_away=write.document.live)
             if isinstance(write, PutDocument) and write.document.domain == RUNS:
                 self._world.stands(write.document.data)
             if isinstance(write, OpenAct) and write.act.kind == RESTART:
@@ -270,6 +275,11 @@ class Rules:
         for write in writes:
             if isinstance(write, Append):
                 self._said(write.draft.type, write.draft.data)
+
+    def _misses(self, engine: str, *, is_away: bool) -> None:
+        if is_away == (engine in self._missed):
+            self.broken(f"that {engine} is {'away' if is_away else 'back'} was told twice")
+        self._missed ^= {engine}
 
     def _guards(self, data: Any) -> None:
         if not data:

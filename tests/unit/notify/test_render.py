@@ -292,3 +292,31 @@ def test_a_container_that_is_given_up_is_told_once_with_its_reason():
     text = "A crash loop: it ended with exit status 7\n\nGiven up after 3 restarts; a person has to look"
     assert said == Message(URGENT, "CONTAINER GIVEN UP: shop-db", text)
     assert render(event("restart_attempt", "resilience", container="shop-db", attempt=1)) is None
+
+
+ENGINE = {"engine": "unix:///run/docker.sock", "environments": ["shop", "tour"], "awaySeconds": 62.1}
+
+
+def test_an_engine_that_stays_away_is_told_with_the_environments_on_it():
+    said = render(event("engine_missed", "resilience", **ENGINE, reason="it did not answer within 5 s"))
+    text = "Away for 1m: it did not answer within 5 s\nEnvironments on it: shop, tour\n\n"
+    text += "Action: none - what fell with it is started when it answers again; a person has to look"
+    assert said == Message(URGENT, "DOCKER ENGINE LOST: unix:///run/docker.sock", text)
+
+
+def test_an_engine_that_is_back_is_told_to_whom_it_was_lost():
+    said = render(event("engine_found", "resilience", **ENGINE))
+    text = "It answers again, after 1m\nEnvironments on it: shop, tour"
+    assert said == Message(IMPORTANT, "DOCKER ENGINE BACK: unix:///run/docker.sock", text)
+
+
+@pytest.mark.parametrize("type", ["engine_lost", "engine_back"])
+def test_an_engine_that_is_only_restarted_is_told_to_nobody(type: str):
+    assert render(event(type, "resilience", **ENGINE, runId="run1", reason="gone", fallen=[])) is None
+
+
+def test_of_many_environments_on_a_lost_engine_some_are_named_and_all_counted():
+    many = {**ENGINE, "environments": [f"e{place}" for place in range(50)], "reason": "gone"}
+    said = render(event("engine_missed", "resilience", **many))
+    assert said is not None
+    assert said.body.split("\n")[1].endswith("e29 and 20 more")

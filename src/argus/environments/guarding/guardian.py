@@ -14,8 +14,9 @@ from argus.core.trouble import Trouble
 from argus.environments.announcing import Tell
 from argus.environments.blueprint import Blueprint
 from argus.environments.book import Book
-from argus.environments.guarding import asking, incidents, policy, reports, settling
+from argus.environments.guarding import asking, incidents, missing, policy, reports, settling
 from argus.environments.guarding.diagnosing import Diagnoser
+from argus.environments.guarding.missing import Missing
 from argus.environments.guarding.model import Charge, Restart, Settings, State
 from argus.environments.guarding.peaks import Peaks
 from argus.environments.guarding.post import DOMAIN, RESTART, Order, Post, read_order
@@ -73,6 +74,8 @@ class Guardian:
         self._tell = tell
         self._posts: dict[str, Post] = {}
         self._sentries: dict[str, Sentry] = {}
+        self._missed: dict[str, float] = {}
+        """Since when which engine was away, of which an earlier Argus told a person."""
         self._group: asyncio.TaskGroup | None = None
         self._tasks: dict[str, asyncio.Task[None]] = {}
         """Of a run by its id, of an engine by its address."""
@@ -82,6 +85,8 @@ class Guardian:
     async def restore(self) -> None:
         """The runs that are up are guarded again, with what is on record of each."""
         open_acts = {act.id: act for act in await self._tools.store.open_acts() if act.kind == RESTART}
+        told = {one.id: missing.read(one.data) for one in await self._tools.store.documents(missing.DOMAIN)}
+        self._missed = {engine: at for engine, at in told.items() if at is not None}
         for document in await self._tools.store.documents(DOMAIN):
             try:
                 order, charges = read_order(document.data)
@@ -104,6 +109,9 @@ class Guardian:
                 open_acts.pop(one.act, None)
         for act in open_acts.values():
             await self._tools.store.commit(CloseAct(act.id, "interrupted", self._tools.clock.wall(), {}))
+        for engine in told.keys() - self._sentries.keys():  # nobody needs it any more
+            await self._tools.store.commit(PutDocument(Document(missing.DOMAIN, engine, {}, live=False)))
+        self._missed.clear()
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:
@@ -197,7 +205,10 @@ class Guardian:
         engine = order.engine.get("DOCKER_HOST", "")
         known = self._sentries.get(engine)
         if known is None:
-            known = self._sentries[engine] = Sentry(engine, self._tools.clock, Peaks(self._tools.memory_peak), since)
+            tools = self._tools
+            absence = Missing(engine, tools.notes, tools.clock, self._missed.get(engine))
+            known = Sentry(engine, tools.clock, Peaks(tools.memory_peak), absence, since)
+            self._sentries[engine] = known
             self._listen(known)
         return known
 
@@ -273,14 +284,16 @@ class Guardian:
         engine = post.order.engine.get("DOCKER_HOST", "")
         sentry = self._sentries[engine]
         sentry.drop(run)
+        closing: list[Any] = []
         if not sentry.posts:
             del self._sentries[engine]
             await self._end(engine)
+            closing = sentry.missing.closing()
         with contextlib.suppress(ArgusError):
             await post.intents.settle()  # what it has on record is closed with it
         # Ended in the middle of something: what became of it is not known, and nobody will look.
         wall = self._tools.clock.wall()
-        closing: list[Any] = [CloseAct(act, "abandoned", wall, {}) for act in await self._open(post)]
+        closing += [CloseAct(act, "abandoned", wall, {}) for act in await self._open(post)]
         closing += post.closing()
         replaced = any(other.order.key == post.order.key for other in self._posts.values())
         if not replaced:

@@ -13,6 +13,8 @@ from collections.abc import AsyncIterator
 from argus.core.breaker import State as Breaking
 from argus.core.clock import Clock
 from argus.core.errors import ArgusError, Code
+from argus.environments.guarding import missing
+from argus.environments.guarding.missing import Loss, Missing
 from argus.environments.guarding.model import State
 from argus.environments.guarding.peaks import EVERY, Peaks
 from argus.environments.guarding.post import Post
@@ -29,14 +31,18 @@ _DOUBT = 1.0
 """Seconds after which an engine that could not be asked is asked again; then twice as many, up to a sweep's."""
 _SHUT = 2.0
 """Seconds after which one is tried again whose breaker refused: it may have closed at any time."""
+_HANGS = 2
+"""Looks in a row that an engine leaves without an answer before it is lost. One alone may be an engine that is busy, or
+an Argus that was."""
 _TOLD_AGAIN = 0.2
 """Seconds in which an engine tells what happened meanwhile, before what it shows is judged."""
 _SKEW = 2.0
 
 
 class Sentry:
-    def __init__(self, engine: str, clock: Clock, peaks: Peaks, since: float | None) -> None:
+    def __init__(self, engine: str, clock: Clock, peaks: Peaks, missing: Missing, since: float | None) -> None:
         self.engine = engine
+        self.missing = missing
         self.posts: dict[str, Post] = {}
         self.peaks = peaks
         self._clock = clock
@@ -48,10 +54,18 @@ class Sentry:
         """To some, by their breakers: those were not looked at."""
         self._tries = 0
         self._due = asyncio.Event()
+        self._vain = 0
+        """Looks in a row that it did not answer,"""
+        self._silent = 0.0
+        """and when the first of them began, by the wall clock."""
+        self._hangs = False
+        """Its events did not end, and it answers nothing."""
         self._outage: Outage | None = None
         """That is not over."""
-        self._back: dict[str, Outage] = {}
-        """That is over, by the runs that were not told so."""
+        self._loss: Loss | None = None
+        """The one or the other, until it was seen to be over."""
+        self._told: dict[str, float] = {}
+        """Of the runs that were told that it is lost, and not yet that it is back, since when it is."""
         self._held: set[str] = set()
         """The runs whose cases wait for it."""
         self._until = self._over = 0.0
@@ -68,7 +82,7 @@ class Sentry:
     def drop(self, run: str) -> None:
         post = self.posts.pop(run)
         self._held.discard(run)
-        self._back.pop(run, None)
+        self._told.pop(run, None)
         for ward in post.wards.values():
             self._wards.pop(ward.charge.id, None)
             self.peaks.forget(ward.charge.id)
@@ -78,6 +92,7 @@ class Sentry:
             group.create_task(self._listener.run())
             group.create_task(self._sweeps())
             group.create_task(self._samples())
+            group.create_task(self._misses())
 
     # What wards ask.
 
@@ -152,30 +167,46 @@ class Sentry:
 
     def _began(self) -> None:
         self._is_doubtful, self._tries = False, 0
+        self._answers()
         for post in self.posts.values():
             post.circuit.vouch()  # the next look is its probe
             post.meet(post.tools.birth(post.order.engine))
         if self._outage is not None:
-            self._back |= {run: self._outage for run in self.posts if run in self._held}  # not who came meanwhile
             self._outage, self._until, self._over = None, self._clock.wall(), self._clock.monotonic()
         self._due.set()
 
     def _away(self, outage: Outage) -> None:
         self._outage = outage
-        # Lost again before anybody was told that it is back: to them it was away all the time.
-        known, self._back = self._back, {}
+        self._lose(outage.lost, outage.why)
         for post in self.posts.values():
-            said = {"engine": self.engine, "runId": post.order.run, "reason": outage.why}
-            if post.order.run not in known:
-                post.tell("resilience", "engine_lost", said)
             if post.order.run not in self._held:
                 # What fell with it is known only once it is back: until then no case begins.
                 self._held.add(post.order.run)
                 post.turnstile.close()
 
+    def _lose(self, at: float, why: str) -> None:
+        """Lost again before anybody was told that it is back, or ended after it hung: it was away all the time."""
+        self._loss = self._loss or Loss(at, self._clock.monotonic(), why)
+        for post in self.posts.values():
+            if post.order.run not in self._told:
+                self._told[post.order.run] = at
+                post.tell("resilience", "engine_lost", {"engine": self.engine, "runId": post.order.run, "reason": why})
+
     def _doubt(self) -> None:
         self._is_doubtful = True
         self._due.set()
+
+    def _is_silent(self, error: ArgusError, asked: float) -> None:
+        """A look was in vain while its events go on. Nothing falls with one that hangs, so no case waits for it."""
+        self._is_doubtful = True
+        self._silent = self._silent if self._vain else asked
+        self._vain += 1
+        if self._vain >= _HANGS and not self._hangs and self._listener.is_on:
+            self._hangs = True
+            self._lose(self._silent, error.message)
+
+    def _answers(self) -> None:
+        self._vain, self._hangs = 0, False
 
     # Looking at everything.
 
@@ -198,23 +229,25 @@ class Sentry:
         self._is_shut = False
         for post in list(self.posts.values()):
             wanted = {MANAGED: "true", RUN: post.order.run}
+            asked = self._clock.wall()
             try:
                 found = {one.id: one for one in await post.dock.containers(wanted, timeout=_LOOK)}
             except ArgusError as error:
                 if error.code is Code.CIRCUIT_OPEN:
                     self._is_shut = True  # to this one alone, perhaps
                     continue
-                self._is_doubtful = True
+                self._is_silent(error, asked)
                 return
             except EngineRefused:
                 continue
             self._is_doubtful, self._tries = False, 0
+            self._answers()
             seen = [(ward, found.get(ward.charge.id)) for ward in post.wards.values()]
-            back = self._back.pop(post.order.run, None)
-            if back is not None:
+            lost = self._told.pop(post.order.run, None) if self._outage is None else None
+            if lost is not None:
                 dead = [(one, made) for one, made in seen if made is not None and made.state == "exited"]
                 fallen = [one.part.name for one, made in dead if not one.is_settled(made) and post.fell(one, made)]
-                seconds = round(max(0.0, self._clock.wall() - back.lost), 1)
+                seconds = round(max(0.0, self._clock.wall() - lost), 1)
                 said = {"engine": self.engine, "runId": post.order.run, "awaySeconds": seconds, "fallen": fallen}
                 post.tell("resilience", "engine_back", said)
             for ward, made in seen:
@@ -222,6 +255,14 @@ class Sentry:
             if post.order.run in self._held and self._outage is None:
                 self._held.remove(post.order.run)
                 post.turnstile.open()
+        if self._outage is None and not self._hangs:
+            self._loss = None
+
+    async def _misses(self) -> None:
+        while True:
+            await asyncio.sleep(missing.EVERY)
+            is_there = self._listener.is_on and not self._is_doubtful
+            await self.missing.look(self._loss, [one.order.project for one in self.posts.values()], is_there=is_there)
 
     async def _samples(self) -> None:
         while True:
