@@ -8,6 +8,7 @@ import re
 import warnings
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -326,6 +327,19 @@ def test_a_message_that_goes_out_late_says_when_it_happened():
         # 1 + 2 + 4 … + 256 s, and twice 300.
         assert f"\n(happened {at}, 18m ago)\n" in late
         assert "happened" not in at_once
+
+    simulate(scenario)
+
+
+def test_how_long_ago_it_was_looked_at_is_counted_to_when_it_is_told():
+    async def scenario(store: SqliteStore, clock: FakeClock) -> None:
+        outbox = Outbox(*[False] * 5)
+        async with delivering(store, outbox, clock=clock):
+            seen = round(clock.wall() * 1000)
+            # Kept for a record that was away, and then held up by the channel for 31 s.
+            await store.commit(replace(down("a", lastCheckAt=seen), at=seen))
+            await asyncio.sleep(60)
+        assert "(last check: 31s ago)" in outbox.sent[0][2]
 
     simulate(scenario)
 

@@ -23,11 +23,11 @@ def _ended(data: Mapping[str, Any]) -> str:
     return "Its process is gone" if status is None else f"It ended with exit status {status}"
 
 
-def _respawned(data: Mapping[str, Any], timestamp: int) -> Message:
+def _respawned(data: Mapping[str, Any], now: int) -> Message:
     return Message(IMPORTANT, f"AGENT RESPAWNED: {data['agent_id']}", f"{data.get('message')}\n{_task(data)}")
 
 
-def _held_back(data: Mapping[str, Any], timestamp: int) -> Message | None:
+def _held_back(data: Mapping[str, Any], now: int) -> Message | None:
     if data.get("gate") in _PASSING:
         return None
     held = f"Action: none - {data.get('gate')} ({data.get('hint')})"
@@ -35,27 +35,27 @@ def _held_back(data: Mapping[str, Any], timestamp: int) -> Message | None:
     return Message(IMPORTANT, f"AGENT DIED: {data['agent_id']}", "\n".join(lines))
 
 
-def _escalated(data: Mapping[str, Any], timestamp: int) -> Message:
+def _escalated(data: Mapping[str, Any], now: int) -> Message:
     lines = [_ended(data), _task(data), "", f"Escalated: {data.get('gate')} ({data.get('hint')}); a person has to look"]
     return Message(URGENT, f"AGENT NEEDS YOU: {data['agent_id']}", "\n".join(lines))
 
 
-def _hung(data: Mapping[str, Any], timestamp: int) -> Message:
+def _hung(data: Mapping[str, Any], now: int) -> Message:
     text = f"Its process exists and does not run, for {spoken(data.get('silentSeconds', 0.0))}"
     return Message(IMPORTANT, f"AGENT HUNG: {data['agent_id']}", f"{text}\n{_task(data)}")
 
 
-def _silent(data: Mapping[str, Any], timestamp: int) -> Message:
+def _silent(data: Mapping[str, Any], now: int) -> Message:
     text = f"No heartbeat for {spoken(data.get('silentSeconds', 0.0))}; its process lives, so nothing is done"
     return Message(INFORMATIVE, f"AGENT SILENT: {data['agent_id']}", text)
 
 
-def _unknown(data: Mapping[str, Any], timestamp: int) -> Message:
+def _unknown(data: Mapping[str, Any], now: int) -> Message:
     text = f"No heartbeat for {spoken(data.get('silentSeconds', 0.0))}, and nobody here can look whether it lives"
     return Message(IMPORTANT, f"AGENT LOST: {data['agent_id']}", f"{text}\n{_task(data)}")
 
 
-def _asks(data: Mapping[str, Any], timestamp: int) -> Message:
+def _asks(data: Mapping[str, Any], now: int) -> Message:
     text = f"{data.get('reason') or 'No reason was given'}\n\nAnswer request {data.get('id')}"
     return Message(IMPORTANT, f"AGENT ASKS TO STOP: {data['agent_id']}", text)
 

@@ -11,7 +11,7 @@ from argus.notify.message import IMPORTANT, URGENT, Message
 _NAMED = 30
 
 
-def _exhausted(data: Mapping[str, Any], timestamp: int) -> Message:
+def _exhausted(data: Mapping[str, Any], now: int) -> Message:
     count = data.get("attempts", 0)
     times = "restart" if count == 1 else "restarts"
     loop = "A crash loop: " if data.get("crashLoop") else ""
@@ -19,7 +19,7 @@ def _exhausted(data: Mapping[str, Any], timestamp: int) -> Message:
     return Message(URGENT, f"CONTAINER GIVEN UP: {data['container']}", "\n".join(lines))
 
 
-def _engine_missed(data: Mapping[str, Any], timestamp: int) -> Message:
+def _engine_missed(data: Mapping[str, Any], now: int) -> Message:
     lines = [
         f"Away for {spoken(data['awaySeconds'])}: {data['reason']}",
         _on_it(data),
@@ -29,7 +29,7 @@ def _engine_missed(data: Mapping[str, Any], timestamp: int) -> Message:
     return Message(URGENT, f"DOCKER ENGINE LOST: {_engine(data)}", "\n".join(lines))
 
 
-def _engine_found(data: Mapping[str, Any], timestamp: int) -> Message:
+def _engine_found(data: Mapping[str, Any], now: int) -> Message:
     text = f"It answers again, after {spoken(data['awaySeconds'])}\n{_on_it(data)}"
     return Message(IMPORTANT, f"DOCKER ENGINE BACK: {_engine(data)}", text)
 

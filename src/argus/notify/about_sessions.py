@@ -15,7 +15,7 @@ def _share(data: Mapping[str, Any]) -> str:
     return f"{100 * float(data.get('context_usage') or 0):.0f} %"
 
 
-def _needs_you(data: Mapping[str, Any], timestamp: int) -> Message:
+def _needs_you(data: Mapping[str, Any], now: int) -> Message:
     what = _WAITS.get(str(data.get("state")), "waits for you")
     lines = [f"It {what}" + (f" ({data['tool']})" if data.get("tool") else "")]
     lines += [f"Question: {data['question']}"] if data.get("question") else []
@@ -23,7 +23,7 @@ def _needs_you(data: Mapping[str, Any], timestamp: int) -> Message:
     return Message(IMPORTANT, f"SESSION NEEDS YOU: {data['project']}", "\n".join(lines))
 
 
-def _moved(data: Mapping[str, Any], timestamp: int) -> Message | None:
+def _moved(data: Mapping[str, Any], now: int) -> Message | None:
     if data.get("to") == "dead":
         return Message(IMPORTANT, f"SESSION GONE: {data['project']}", f"It was {data.get('from')}: {data['because']}")
     if data.get("to") == "stalled":
@@ -34,23 +34,23 @@ def _moved(data: Mapping[str, Any], timestamp: int) -> Message | None:
     return None
 
 
-def _held_back(data: Mapping[str, Any], timestamp: int) -> Message:
+def _held_back(data: Mapping[str, Any], now: int) -> Message:
     lines = [f"Its context is at {_share(data)}", "", f"Autonomy: {data.get('autonomy')}"]
     lines.append(f"Action: none - {data.get('gate')}; hand it on with: argus sessions handoff {data['project']}")
     return Message(IMPORTANT, f"HANDOFF DUE: {data['project']}", "\n".join(lines))
 
 
-def _failed(data: Mapping[str, Any], timestamp: int) -> Message:
+def _failed(data: Mapping[str, Any], now: int) -> Message:
     lines = [f"It stopped at {data.get('at')}: {data.get('reason')}", "", "Nothing was cleared without its document"]
     return Message(IMPORTANT, f"HANDOFF FAILED: {data['project']}", "\n".join(lines))
 
 
-def _done(data: Mapping[str, Any], timestamp: int) -> Message:
+def _done(data: Mapping[str, Any], now: int) -> Message:
     text = f"Handed on within {spoken(float(data.get('seconds') or 0))}: {data.get('path')}"
     return Message(INFORMATIVE, f"HANDED ON: {data['project']}", text)
 
 
-def _spawn(data: Mapping[str, Any], timestamp: int) -> Message | None:
+def _spawn(data: Mapping[str, Any], now: int) -> Message | None:
     if data.get("by") != "argus" or data.get("status") in ("running", "completed"):
         return None
     title = f"SPAWN {str(data['status']).upper()}: {data['task_id']}"

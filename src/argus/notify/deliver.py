@@ -193,8 +193,10 @@ class _Reader:
         self._waiting = [replace(one, due=max(one.due, self._due(one.event, one.message))) for one in left]
 
     def _together(self, going: list[tuple[Event, Message]]) -> Message:
+        now = self._clock.wall()
         happened = [event.timestamp / 1000 for event, _ in going]
-        return together([message for _, message in going], happened, self._clock.wall())
+        # What it says of how long ago something was is counted to now, not to when it happened or began to wait.
+        return together([render(event, now) or message for event, message in going], happened, now)
 
     async def _save(self, *more: Write) -> None:
         await self._store.commit(PutCursor(Cursor(self._name, self._n)), *self._document(self._waiting), *more)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from argus.core.autonomy import Level
+from argus.core.clock import milliseconds
 from argus.core.events import Event
 from argus.core.units import spoken, stretch
 from argus.notify import about_agents, about_environments, about_sessions
@@ -14,9 +15,14 @@ from argus.notify.message import IMPORTANT, INFORMATIVE, URGENT, Message
 _SILENT = {"maintenance", "infrastructure event", "dependency down", "flapping"}
 
 
-def render(event: Event) -> Message | None:
+def render(event: Event, now: float | None = None) -> Message | None:
+    """`now`: when it is told, by the wall clock; left out, as soon as it happened."""
     make = _TEXTS.get(event.name)
-    return make(_flat(event.data), event.timestamp) if make else None
+    if make is None:
+        return None
+    # Without a check the event is the moment.
+    data = {**_flat(event.data), "lastCheckAt": event.data.get("lastCheckAt") or event.timestamp}
+    return make(data, event.timestamp if now is None else milliseconds(now))
 
 
 def _flat(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -31,14 +37,13 @@ def _flat(data: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _failing(data: Mapping[str, Any], timestamp: int) -> list[str]:
+def _failing(data: Mapping[str, Any], now: int) -> list[str]:
     count = data.get("failures", 0)
-    checked = data.get("lastCheckAt") or timestamp
     often = f"{count} consecutive {'failure' if count == 1 else 'failures'}"
     if (failing := data.get("failingSeconds")) is not None:
         often = f"Failing for {stretch(failing)}"  # the count began anew since, and would say less
     return [
-        f"{often} (last check: {spoken((timestamp - checked) / 1000)} ago)",
+        f"{often} (last check: {spoken((now - data['lastCheckAt']) / 1000)} ago)",
         f"{data.get('place', '')} - {data.get('cause') or data.get('detail', '')}",
     ]
 
@@ -58,22 +63,22 @@ def _proposal(data: Mapping[str, Any]) -> list[str]:
     return [f"Proposed: Restarting {data.get('target')}; approve with: argus services restart {data.get('service')}"]
 
 
-def _down(data: Mapping[str, Any], timestamp: int) -> Message | None:
+def _down(data: Mapping[str, Any], now: int) -> Message | None:
     if data.get("gate") in _SILENT:
         return None
-    lines = [*_failing(data, timestamp), "", *_verdict(data)]
+    lines = [*_failing(data, now), "", *_verdict(data)]
     return Message(URGENT, f"SERVICE DOWN: {data['service']}", "\n".join(lines))
 
 
-def _decision_changed(data: Mapping[str, Any], timestamp: int) -> Message | None:
-    return _down(data, timestamp) if data.get("news") else None
+def _decision_changed(data: Mapping[str, Any], now: int) -> Message | None:
+    return _down(data, now) if data.get("news") else None
 
 
-def _escalated(data: Mapping[str, Any], timestamp: int) -> Message:
+def _escalated(data: Mapping[str, Any], now: int) -> Message:
     why = {"failed": "the restart failed", "unverified": "it could not be looked at again"}
     reason = why.get(str(data.get("why")), "restarted, and still down")
     lines = [
-        *_failing(data, timestamp),
+        *_failing(data, now),
         "",
         f"Autonomy: {data.get('autonomy')}",
         f"Escalated: {reason}; a person has to look",
@@ -83,7 +88,7 @@ def _escalated(data: Mapping[str, Any], timestamp: int) -> Message:
     return Message(URGENT, f"SERVICE STILL DOWN: {data['service']}", "\n".join(lines))
 
 
-def _recovered(data: Mapping[str, Any], timestamp: int) -> Message | None:
+def _recovered(data: Mapping[str, Any], now: int) -> Message | None:
     if not data.get("told"):
         return None
     # What was recorded before this was told apart is taken as it was said then.
@@ -94,7 +99,7 @@ def _recovered(data: Mapping[str, Any], timestamp: int) -> Message | None:
     return Message(IMPORTANT, f"SERVICE RECOVERED: {data['service']}", text)
 
 
-def _infrastructure(data: Mapping[str, Any], timestamp: int) -> Message:
+def _infrastructure(data: Mapping[str, Any], now: int) -> Message:
     names = data["services"]
     shown = ", ".join(names[:30]) + (f" and {len(names) - 30} more" if len(names) > 30 else "")
     lines = [
@@ -106,49 +111,49 @@ def _infrastructure(data: Mapping[str, Any], timestamp: int) -> Message:
     return Message(URGENT, "INFRASTRUCTURE EVENT", "\n".join(lines))
 
 
-def _own_fault(data: Mapping[str, Any], timestamp: int) -> Message:
+def _own_fault(data: Mapping[str, Any], now: int) -> Message:
     text = f"{len(data['services'])} checks fail, and Argus cannot reach its own listener ({data['detail']})"
     return Message(URGENT, "ARGUS CANNOT SEE", f"{text}\n\nAction: none - the fault is on this machine")
 
 
-def _infrastructure_ended(data: Mapping[str, Any], timestamp: int) -> Message:
+def _infrastructure_ended(data: Mapping[str, Any], now: int) -> Message:
     still = data["stillFailing"]
     text = f"Still failing: {', '.join(still[:30])}" if still else "All of them answer again"
     return Message(IMPORTANT, "INFRASTRUCTURE EVENT ENDED", text)
 
 
-def _own_fault_ended(data: Mapping[str, Any], timestamp: int) -> Message:
+def _own_fault_ended(data: Mapping[str, Any], now: int) -> Message:
     still = data["stillFailing"]
     text = f"Still failing: {', '.join(still[:30])}" if still else "All checks answer again"
     return Message(IMPORTANT, "ARGUS SEES AGAIN", text)
 
 
-def _flapping(data: Mapping[str, Any], timestamp: int) -> Message:
+def _flapping(data: Mapping[str, Any], now: int) -> Message:
     often = f"It changed {data['flips']} times within {spoken(data['withinSeconds'])}"
     return Message(IMPORTANT, f"SERVICE FLAPPING: {data['service']}", f"{often}\n\nAction: none until it has settled")
 
 
-def _unknown(data: Mapping[str, Any], timestamp: int) -> Message:
+def _unknown(data: Mapping[str, Any], now: int) -> Message:
     often = f"{data['checks']} checks in a row told nothing: {data['detail']}"
     text = f"{often}\n\nAction: none - it is neither up nor down until it can be looked at"
     return Message(IMPORTANT, f"SERVICE CANNOT BE CHECKED: {data['service']}", text)
 
 
-def _settled(data: Mapping[str, Any], timestamp: int) -> Message:
+def _settled(data: Mapping[str, Any], now: int) -> Message:
     return Message(INFORMATIVE, f"SERVICE SETTLED: {data['service']}", f"It is {data['to']}")
 
 
-def _certificate(data: Mapping[str, Any], timestamp: int) -> Message:
+def _certificate(data: Mapping[str, Any], now: int) -> Message:
     text = f"It ends in {spoken(data['leftSeconds'])} ({data['expires']})"
     return Message(IMPORTANT, f"CERTIFICATE ENDS SOON: {data['service']}", text)
 
 
-def _breaker_opened(data: Mapping[str, Any], timestamp: int) -> Message:
+def _breaker_opened(data: Mapping[str, Any], now: int) -> Message:
     text = f"{data['failures']} failures in a row: {data['lastFailure']}"
     return Message(IMPORTANT, f"NOT ASKED FOR NOW: {data['breaker']}", f"{text}\n\nIt is tried again by itself")
 
 
-def _breaker_closed(data: Mapping[str, Any], timestamp: int) -> Message:
+def _breaker_closed(data: Mapping[str, Any], now: int) -> Message:
     return Message(INFORMATIVE, f"ANSWERS AGAIN: {data['breaker']}", "It is asked as usual")
 
 
