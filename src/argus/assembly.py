@@ -36,9 +36,11 @@ from argus.host.machine import MachineHost
 from argus.host.worktrees import GitWorktrees
 from argus.live import Live
 from argus.loops import keep_running, log
+from argus.notify.about_record import record_is_away
 from argus.notify.deliver import Deliveries
 from argus.ops.caller import Role
 from argus.ops.house import House
+from argus.record_watch import RecordWatch
 from argus.reloading import Reloader
 from argus.retention import Retention
 from argus.services.tools import Tools
@@ -115,6 +117,11 @@ async def _live(
     timekeeper.on_jump(crew.time_jumped)
     deliveries = Deliveries(ground.config.notify.resolved(), store, sender, clock)
     retention = Retention(store, clock, ground.config.store.retention)
+
+    async def press(problem: str, seconds: float) -> None:
+        await deliveries.past_the_record(record_is_away(ground.redactor.text(problem), seconds))
+
+    record_watch = RecordWatch(store, notes, clock, press)
     reloader = Reloader(ground, watch, crew, sessions, bridge, autonomy, deliveries)
     parts_of_graph.watch, parts_of_graph.crew = watch, crew
     parts_of_graph.sessions, parts_of_graph.environments = sessions, environments
@@ -169,6 +176,7 @@ async def _live(
             group.create_task(keep_running("bridge", bridge.run, store)),
             group.create_task(keep_running("timekeeper", timekeeper.run, store)),
             group.create_task(keep_running("retention", retention.run, store)),
+            group.create_task(keep_running("record_watch", record_watch.run, store)),
             group.create_task(keep_running("mcp", api.mcp.run, store)),
             group.create_task(keep_running("reload", lambda: _reload_on(hang_ups, reloader), store)),
         ]

@@ -66,6 +66,10 @@ def handled_once(argus: Argus, web: WebServer) -> None:
     assert [event.type for event in argus.journal(*story)] == story
     assert argus.get("/api/state")["argus"]["store"] == "ok"
     assert argus.get("/api/state")["budget"]["left"] == 1
+    argus.wait_for("record_away_ended")
+    (away,) = argus.journal("record_away_ended")
+    assert away.data["why"]
+    assert away.data["until"] > away.data["since"]
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from argus.core.errors import ArgusError, Code
 from argus.core.events import Draft, Event
 from argus.host.channels import AppriseSender, understood
 from argus.notify.deliver import Deliveries, label
+from argus.notify.message import Message
 from argus.notify.settings import Channel
 from argus.store.interface import Store
 from argus.store.records import Append
@@ -375,6 +376,40 @@ def test_an_outage_of_a_channel_loses_nothing():
         told = [name for _, title, body in outbox.sent for name in re.findall(r"DOWN: (s\d+)", f"{title}\n{body}")]
         assert told == [f"s{place}" for place in range(30)]
         assert len(outbox.sent) < 30, "what had to wait for the rate limit went out together"
+
+    simulate(scenario)
+
+
+# What is told past the journal, on simulated time.
+
+AWAY = Message(1, "RECORD CANNOT BE WRITTEN", "For 1m: the disk is full")
+
+
+def test_what_is_told_past_the_journal_reaches_every_channel_for_its_tier_once_and_writes_nothing():
+    async def scenario(store: SqliteStore, clock: FakeClock) -> None:
+        outbox = Outbox(False, True, False)
+        channels = channel("urgent", 1), channel("important", 2), channel("all")
+        async with delivering(store, outbox, *channels, clock=clock):
+            deliveries = Deliveries(channels, store, outbox, clock)
+            await asyncio.wait_for(deliveries.past_the_record(AWAY), 60)
+        assert sorted(place for place, _, _ in outbox.sent) == ["all", "urgent"]
+        assert await store.events(0) == []
+        assert [body for _, _, body in outbox.sent if "may be a repetition" in body]
+
+    simulate(scenario)
+
+
+def test_what_is_told_past_the_journal_is_given_up_when_it_is_no_longer_so():
+    async def scenario(store: SqliteStore, clock: FakeClock) -> None:
+        outbox = Outbox(*[RuntimeError("a bug in a plug-in")] * 100)
+        deliveries = Deliveries((channel(),), store, outbox, clock)
+        telling = asyncio.ensure_future(deliveries.past_the_record(AWAY))
+        await asyncio.sleep(10)
+        telling.cancel()
+        await asyncio.wait([telling])
+        tried = len(outbox.tried)
+        await asyncio.sleep(600)
+        assert (len(outbox.tried), outbox.sent) == (tried, [])
 
     simulate(scenario)
 

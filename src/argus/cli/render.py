@@ -346,9 +346,13 @@ _TOLD = (
     "cause",
     "reason",
     "detail",
+    "why",
     "by",
     "kind",
     "seconds",
+    "kept",
+    "engine",
+    "environments",
     "title",
 )
 

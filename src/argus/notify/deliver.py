@@ -36,6 +36,7 @@ _SKIPPED = 200
 """Events passed over without a message before the position is saved: not every event is worth a write."""
 _HELD = 10_000
 """Messages that may wait at once; beyond, what waits goes out as it is."""
+_UNCONFIRMED = "\n\n(an earlier try was not confirmed; this may be a repetition)"
 _LOOK = 60.0
 """Seconds after which the wall clock is looked at again: it may have been set."""
 
@@ -57,6 +58,20 @@ class Deliveries:
         """Other channels: new ones hear what happens from now on, those that are gone hear nothing more."""
         self._channels = channels
         self._changed.set()
+
+    async def past_the_record(self, message: Message) -> None:
+        """Only that the record is away: all else is told from it. Returns when every channel for it has taken it.
+        Nobody notes that, so an Argus that is started meanwhile tells it again."""
+        async with asyncio.TaskGroup() as group:
+            for channel in self._channels:
+                if message.tier in channel.tiers:
+                    group.create_task(self._press(channel, message))
+
+    async def _press(self, channel: Channel, message: Message) -> None:
+        attempt, remark = 0, ""
+        while not await _taken(self._sender, channel, message.title, message.body + remark):
+            attempt, remark = attempt + 1, _UNCONFIRMED
+            await asyncio.sleep(_BACKOFF.delay(attempt))
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:
@@ -173,9 +188,9 @@ class _Reader:
         repeated = last.n == self._interrupted
         remark = "\n\n(Argus was interrupted; this may be a repetition)" if repeated else ""
         attempt = 0
-        while not await self._taken(message.title, message.body + remark):
+        while not await _taken(self._sender, self._channel, message.title, message.body + remark):
             attempt += 1
-            remark = "\n\n(an earlier try was not confirmed; this may be a repetition)"
+            remark = _UNCONFIRMED
             if attempt == 1:
                 await self._store.commit(Append(self._draft("notification_delayed", going, message, attempts=1)))
             await asyncio.sleep(_BACKOFF.delay(attempt))
@@ -217,17 +232,6 @@ class _Reader:
         data = {"waiting": [one.event.n for one in waiting]}
         return [PutDocument(Document(DOMAIN, self._name, data, live=bool(waiting)))]
 
-    async def _taken(self, title: str, body: str) -> bool:
-        url, name = self._channel.url.get_secret_value(), label(self._channel)
-        try:
-            return await self._sender.send(url, title, body, timeout=_TIMEOUT)
-        except TimeoutError:
-            log.warning("the channel %s did not take a message within %g s", name, _TIMEOUT)
-            return False
-        except Exception:  # noqa: BLE001 - a plug-in for somebody's service may fail in any way; it is tried again
-            log.exception("the channel %s failed", name)
-            return False
-
     def _draft(self, type: str, going: list[tuple[Event, Message]], message: Message, *, attempts: int) -> Draft:
         data = self._about(going[0][0], message)
         data |= {"attempts": attempts, **({"messages": len(going)} if len(going) > 1 else {})}
@@ -249,6 +253,18 @@ class _Reader:
             for incident, (event, message) in reversed(others.items())
             if incident and incident != first
         ]
+
+
+async def _taken(sender: Sender, channel: Channel, title: str, body: str) -> bool:
+    url, name = channel.url.get_secret_value(), label(channel)
+    try:
+        return await sender.send(url, title, body, timeout=_TIMEOUT)
+    except TimeoutError:
+        log.warning("the channel %s did not take a message within %g s", name, _TIMEOUT)
+        return False
+    except Exception:  # noqa: BLE001 - a plug-in for somebody's service may fail in any way; it is tried again
+        log.exception("the channel %s failed", name)
+        return False
 
 
 def label(channel: Channel) -> str:

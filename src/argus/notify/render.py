@@ -9,7 +9,7 @@ from argus.core.autonomy import Level
 from argus.core.clock import milliseconds
 from argus.core.events import Event
 from argus.core.units import spoken, stretch
-from argus.notify import about_agents, about_environments, about_sessions
+from argus.notify import about_agents, about_environments, about_record, about_sessions
 from argus.notify.message import IMPORTANT, INFORMATIVE, URGENT, Message
 
 _SILENT = {"maintenance", "infrastructure event", "dependency down", "flapping"}
@@ -161,6 +161,7 @@ _TEXTS: dict[str, Callable[[Mapping[str, Any], int], Message | None]] = {
     **about_agents.TEXTS,
     **about_sessions.TEXTS,
     **about_environments.TEXTS,
+    **about_record.TEXTS,
     "services:service_down": _down,
     "services:decision_changed": _decision_changed,
     "services:service_escalated": _escalated,

@@ -35,6 +35,8 @@ class Notes:
         self._store = store
         self._clock = clock
         self._kept: deque[_Kept] = deque()
+        self.kept = 0
+        """How many writes had to wait so far; whoever looks now and then sees that there were some."""
         self._news = asyncio.Event()
         self.is_away = False
         """The last write failed: nothing may be acted on."""
@@ -131,6 +133,7 @@ class Notes:
         if self.waiting + len(kept.writes) > _KEPT:
             raise ArgusError(Code.STORE_UNAVAILABLE, "the store is away, and no more can be kept for it", kept=_KEPT)
         self._kept.append(kept)
+        self.kept += len(kept.writes)
         self._news.set()
 
     def _stamped(self, write: Write) -> Write:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from argus.core.events import Event
+from argus.notify.about_record import record_is_away
 from argus.notify.message import IMPORTANT, INFORMATIVE, URGENT, Message
 from argus.notify.render import render
 
@@ -292,6 +293,22 @@ def test_a_container_that_is_given_up_is_told_once_with_its_reason():
     text = "A crash loop: it ended with exit status 7\n\nGiven up after 3 restarts; a person has to look"
     assert said == Message(URGENT, "CONTAINER GIVEN UP: shop-db", text)
     assert render(event("restart_attempt", "resilience", container="shop-db", attempt=1)) is None
+
+
+def test_a_record_that_was_away_for_long_is_told_to_be_written_again():
+    data = {"since": AT - 200_000, "until": AT, "seconds": 200.0, "kept": 12, "why": "the disk is full", "told": True}
+    said = render(event("record_away_ended", "system", **data))
+    text = "It could not be for 3m, since 2027-01-15 07:56:40 UTC: the disk is full\n"
+    text += "12 records were kept meanwhile and are on record now; what is told of them is told late"
+    assert said == Message(IMPORTANT, "RECORD IS WRITTEN AGAIN", text)
+    (nothing,) = [render(event("record_away_ended", "system", **data | {"told": False}))]
+    assert nothing is None
+
+
+def test_a_record_that_is_away_is_told_without_it_on_one_line():
+    said = record_is_away("PostgreSQL is\ngone", 61.0)
+    text = "For 1m: PostgreSQL is gone\n\nAction: none - nothing is restarted until it can be; what is seen is kept"
+    assert said == Message(URGENT, "RECORD CANNOT BE WRITTEN", text)
 
 
 ENGINE = {"engine": "unix:///run/docker.sock", "environments": ["shop", "tour"], "awaySeconds": 62.1}
