@@ -5,7 +5,7 @@ import type { Told } from "./model";
 import { plainly } from "./plainly";
 import { now } from "./time";
 
-const SILENCE = 40_000; // the daemon says something every 15 s
+const SILENCE = 12_000; // the daemon says something every 5 s
 
 export interface Chunk {
   told: Told[];

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -118,3 +120,17 @@ def test_another_record_replaces_all_that_was_shown_of_the_one_before(shown: Ope
     shown.shows_all()
     page.evaluate("location.hash = '#/settings'")
     expect(page.locator("button.level[aria-pressed=true]")).to_contain_text("full")
+
+
+def test_of_an_argus_that_is_stopped_nobody_is_told_that_it_is_live(shown: Open) -> None:
+    argus, page = shown.argus, shown.page
+    argus.rest("PUT", "/api/autonomy", {"level": "moderate"})
+    page.evaluate("location.hash = '#/settings'")
+    expect(page.locator("button.level[aria-pressed=true]")).to_contain_text("moderate")
+    os.kill(argus.pid, signal.SIGSTOP)
+    try:
+        expect(page.get_by_role("alert")).to_contain_text("Disconnected since")
+        expect(page.locator(".live")).to_contain_text("cut off")
+    finally:
+        os.kill(argus.pid, signal.SIGCONT)
+    expect(page.locator(".live")).to_contain_text("live")

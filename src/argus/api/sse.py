@@ -17,7 +17,8 @@ from argus.core.events import Event, Position
 from argus.live import Feed, Glimpse, Live
 from argus.store.interface import Store
 
-_KEEP_ALIVE = 15.0
+_KEEP_ALIVE = 5.0
+"""Seconds: of one that is stopped its readers, such as the page, know only that it is silent."""
 _BATCH = 500
 _AGAIN = 1.0
 """Seconds until a store that could not be read is asked again."""
