@@ -5,10 +5,12 @@ import { takeSlot } from "./slots";
 import { type Chunk, read } from "./stream";
 import { learn, now } from "./time";
 import { entitle } from "./title";
-import { type Change, EMPTY, type World, change, epoch, number } from "./world";
+import { type Change, EMPTY, type World, change, epoch, number, unlike } from "./world";
 
 const SOON = 40; // events come in groups; one look at the state answers all of a group
 const LEAST = 400;
+const MOST_REST = 5_000; // after a look that took long, as it does while Argus begins
+const DOUBTS = 3;
 const OFTEN = 15_000; // ages, budgets and uptimes change without an event
 const TOO_FAR = 2_000;
 const MOST = 10_000;
@@ -25,6 +27,9 @@ export class Keeper {
   #asked: ReturnType<typeof setTimeout> | null = null;
   #took = 0;
   #looked = 0;
+  #looks = 0;
+  #newest = 0;
+  #doubts = new Map<string, { seen: string; asked: number }>();
 
   watch(draw: () => void): () => void {
     this.#watchers.add(draw);
@@ -72,16 +77,21 @@ export class Keeper {
   soon() {
     if (this.#asked !== null) return;
     // By a clock that nobody sets: a page whose computer's was set back would wait for as long.
-    const free = this.#looked + Math.max(LEAST, this.#took * 6) - performance.now();
+    const free = this.#looked + Math.max(LEAST, Math.min(MOST_REST, this.#took * 6)) - performance.now();
+    const stop = this.#stop;
     this.#asked = setTimeout(() => {
       this.#asked = null;
-      this.#look().catch(() => this.#stop.abort());
+      this.#look().catch(() => stop.abort());
     }, Math.max(SOON, free));
   }
 
   async #look(): Promise<State> {
     const began = performance.now();
+    const look = ++this.#looks;
     const state = await get<State>("/api/state");
+    // One that was begun later has answered already, and knows more.
+    if (look < this.#newest) return state;
+    this.#newest = look;
     this.#took = performance.now() - began;
     this.#looked = performance.now();
     learn(state.timestamp);
@@ -92,6 +102,10 @@ export class Keeper {
   }
 
   async #follow(alive: () => void) {
+    // What was waited for before the cut is answered by this look, and nothing is known of what was seen before it.
+    if (this.#asked !== null) clearTimeout(this.#asked);
+    this.#asked = null;
+    this.#doubts.clear();
     const state = await this.#look();
     const newest = state.cursor;
     const far = this.#last && newest && (epoch(this.#last) !== epoch(newest) || number(newest) - number(this.#last) > TOO_FAR);
@@ -151,12 +165,28 @@ export class Keeper {
     if (!chunk.told.length) return;
     const newest = chunk.told.findLast((one: Told) => one.id !== null);
     const known = number(this.world.state?.cursor ?? null);
+    this.#doubt(chunk.told);
     this.apply({ kind: "told", told: chunk.told });
     // Not on record, and without a place in the order: a question that was drawn after its hook had told of it.
     if (chunk.told.some((one) => one.type === "session_dialog")) this.soon();
     if (newest) {
       this.#last = newest.id;
       if (number(newest.id) > known) this.soon();
+    }
+  }
+
+  /** Only Argus says who is well: a reading that does not fit what it said brings another look. One that never will, as
+   * of a service that may take its time to start, is asked about a few times, and then with all the rest. */
+  #doubt(told: Told[]) {
+    const { state } = this.world;
+    const unlikely = unlike(state, told);
+    for (const one of told) if (one.type === "checked" && !unlikely.has(String(one.data.service))) this.#doubts.delete(String(one.data.service));
+    for (const [name, seen] of unlikely) {
+      const before = this.#doubts.get(name);
+      const asked = before?.seen === seen ? before.asked : 0;
+      if (asked >= DOUBTS) continue;
+      this.#doubts.set(name, { seen, asked: asked + 1 });
+      this.soon();
     }
   }
 

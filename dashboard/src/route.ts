@@ -1,5 +1,5 @@
 // Where one is: the part of the address behind #. It can be kept, sent and gone back to.
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { part } from "./api";
 
 export interface Place {
@@ -42,7 +42,8 @@ export const to = (view: string, name = ""): string => `#/${view}${name ? `/${pa
 
 export function usePlace(): Place {
   const [here, set] = useState(place);
-  useEffect(() => {
+  // At once, not after the first painting: who goes elsewhere before that is followed too.
+  useLayoutEffect(() => {
     const look = () => {
       set(place());
       scrollTo(0, 0);

@@ -101,6 +101,15 @@ function heard(world: World, told: Told[]): World {
   return { ...world, state, timeline, readings };
 }
 
+/** The readings among these that show a service otherwise than the state does, by its name. */
+export function unlike(state: State | null, told: Told[]): Map<string, string> {
+  const seen = new Map<string, string>();
+  for (const one of told) if (one.type === "checked") seen.set(String(one.data.service), String(one.data.state));
+  if (state && seen.size)
+    for (const one of state.services) if (seen.get(one.name) === (one.failures ? "down" : one.state)) seen.delete(one.name);
+  return seen;
+}
+
 function patch(patches: Map<string, Partial<Service>>, one: Told, said: Partial<Service>) {
   const name = String(one.data.service ?? "");
   patches.set(name, { ...patches.get(name), ...said });

@@ -28,3 +28,11 @@ def page_of(argus: Argus, **context: Any) -> Iterator[Page]:
             yield page
         finally:
             browser.close()
+
+
+def only_when_told(page: Page) -> None:
+    """From here on it looks at the state when something tells it to, and not because some seconds went by."""
+    page.add_init_script(
+        "const real = setInterval; setInterval = (act, every) => (every < 10_000 ? real(act, every) : 0)"
+    )
+    page.reload()

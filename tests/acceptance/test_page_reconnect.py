@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 import yaml
@@ -15,7 +16,7 @@ from playwright.sync_api import Page, expect
 from argus.core.events import Draft
 from argus.store.records import Append
 from argus.store.sqlite import SqliteStore
-from tests.acceptance.browser import CHROMIUM, page_of
+from tests.acceptance.browser import CHROMIUM, only_when_told, page_of
 from tests.acceptance.harness import DEADLINE, Argus, WebServer, eventually, free_port
 
 pytestmark = [
@@ -48,8 +49,16 @@ class Open:
         eventually(lambda: self.rows.count() == len(self.argus.journal()), "every event of the record is shown, once")
 
 
+def _gate(argus: Argus) -> Path:
+    """While it is there, the service `slow` answers at once."""
+    return argus.folder / "gate"
+
+
 def configure(argus: Argus, port: int, *services: WebServer) -> None:
     made = [{**one.service(), "interval": "1h"} for one in services]
+    waits = f"until [ -e {_gate(argus)} ]; do sleep 0.05; done"
+    slow = {"name": "slow", "type": "command", "command": ["sh", "-c", waits], "timeout": "20s", "interval": "1h"}
+    made.append(slow)
     argus.write(yaml.safe_dump({"server": {"port": port}, "autonomy": "moderate", "health": {"services": made}}))
 
 
@@ -60,9 +69,11 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Open]:
     port = free_port()
     try:
         known, late = (WebServer(argus, name).start() for name in ("known", "late"))
+        _gate(argus).touch()
         configure(argus, port, known)
         argus.up()
         with page_of(argus) as page:
+            only_when_told(page)
             page.evaluate("location.hash = '#/timeline'")
             yield Open(argus, page, lambda: configure(argus, port, known, late))
     finally:
@@ -99,7 +110,7 @@ def test_more_than_it_can_catch_up_with_is_skipped_and_what_is_shown_is_right(sh
     search.fill("")
     # Everything else is as the daemon says now.
     page.evaluate("location.hash = '#/services'")
-    expect(page.locator("a.service[data-row]")).to_have_count(2)
+    expect(page.locator("a.service[data-row]")).to_have_count(3)
     page.evaluate("location.hash = '#/settings'")
     expect(page.locator("button.level[aria-pressed=true]")).to_contain_text("observe")
     page.evaluate("location.hash = '#/timeline'")
@@ -120,6 +131,21 @@ def test_another_record_replaces_all_that_was_shown_of_the_one_before(shown: Ope
     shown.shows_all()
     page.evaluate("location.hash = '#/settings'")
     expect(page.locator("button.level[aria-pressed=true]")).to_contain_text("full")
+
+
+def test_what_is_seen_after_a_restart_is_shown_when_it_is_seen(shown: Open) -> None:
+    argus, page = shown.argus, shown.page
+    page.evaluate("location.hash = '#/overview'")
+    up = page.locator(".figures span").first
+    expect(up).to_have_text("3 of 3 services up")
+    shown.is_cut_off()
+    _gate(argus).unlink()
+    shown.is_back()
+    expect(up).to_have_text("2 of 3 services up")
+    expect(page.locator("main h1")).to_have_text("1 service is not known yet")
+    _gate(argus).touch()
+    expect(up).to_have_text("3 of 3 services up")
+    expect(page.locator("main h1")).to_have_text("All is well")
 
 
 def test_of_an_argus_that_is_stopped_nobody_is_told_that_it_is_live(shown: Open) -> None:

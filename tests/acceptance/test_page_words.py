@@ -11,7 +11,7 @@ import pytest
 import yaml
 from playwright.sync_api import Page, expect
 
-from tests.acceptance.browser import CHROMIUM, page_of
+from tests.acceptance.browser import CHROMIUM, only_when_told, page_of
 from tests.acceptance.harness import DEADLINE, Argus, WebServer
 
 pytestmark = [
@@ -75,9 +75,14 @@ def test_a_service_that_fails_and_is_not_confirmed_down_is_called_failing_and_no
     argus.configure([web.service(interval="1h")])
     argus.up()
     argus.wait_until("web", "up")
-    web.kill()
-    argus.cli("services", "check", "web")
     with page_of(argus) as page:
+        only_when_told(page)
+        expect(page.locator("main h1")).to_have_text("All is well")
+        expect(page.locator(".live")).to_contain_text("live")
+        # One reading, which no event of the record tells of.
+        web.kill()
+        argus.cli("services", "check", "web")
+        expect(page.locator("main h1")).to_have_text("One thing is not well")
         card = page.locator("section[aria-labelledby=wrong] a.card")
         expect(card.locator(".status.warn")).to_have_text("failing")
         expect(card).to_contain_text("connection refused")
@@ -93,8 +98,8 @@ def test_a_service_that_fails_and_is_not_confirmed_down_is_called_failing_and_no
         expect(page.locator("dl.facts")).not_to_contain_text("In this state")
         web.start()
         argus.cli("services", "check", "web")
-        page.reload()
         expect(page.locator(".title .status")).to_have_text("up")
+        expect(page.locator("#verdict")).to_have_text("All is well")
 
 
 def test_what_nobody_has_seen_yet_is_not_called_well(argus: Argus) -> None:
