@@ -120,6 +120,7 @@ export function alone(incidents: Incident[]): Incident[] {
 const SILENT = ["dead", "stale", "unknown"];
 
 export type Need =
+  | { kind: "event"; incident: string }
   | { kind: "stop"; one: StopRequest }
   | { kind: "session"; one: Session }
   | { kind: "agent"; one: Agent }
@@ -128,6 +129,8 @@ export type Need =
 
 export function keyOf(need: Need): string {
   switch (need.kind) {
+    case "event":
+      return EVENT;
     case "stop":
       return `stop ${need.one.id}`;
     case "session":
@@ -162,7 +165,9 @@ function ailing(run: Run): [string, string][] {
 export function needs(state: State): Need[] {
   const isNamed = needing(state);
   // What keeps work from going on stands first: wishes to end can wait, and one agent can make many.
+  const event = state.infrastructureEvent;
   return [
+    ...(event && isNamed("infrastructure event") ? [{ kind: "event", incident: event } as const] : []),
     ...state.sessions.filter((one) => one.needs_you).map((one): Need => ({ kind: "session", one })),
     ...state.agents.filter((one) => SILENT.includes(one.state) && isNamed(`agent ${one.agent_id}`)).map((one): Need => ({ kind: "agent", one })),
     ...state.environments.filter((one) => isNamed(`environment ${one.name}`)).map((one): Need => ({ kind: "environment", one })),
@@ -194,8 +199,14 @@ export function verdict(state: State): Verdict {
   const down = falls.filter((one) => !under.has(`service ${one.name}`)).length;
   const more = falls.length - down;
   const unknown = state.services.filter((one) => one.state === "unknown").length;
-  if (state.infrastructureEvent)
-    return { words: "Infrastructure event: nothing is restarted until it has ended", past: "There was an infrastructure event", tone: "bad" };
+  if (state.infrastructureEvent) {
+    const say = (be: string, otherwise: string) => (falls.length ? `${falls.length} of ${state.services.length} services ${be} down` : otherwise);
+    return {
+      words: `Infrastructure event: ${say(falls.length === 1 ? "is" : "are", "nothing is restarted until it has ended")}`,
+      past: `Infrastructure event: ${say(falls.length === 1 ? "was" : "were", "nothing was restarted")}`,
+      tone: "bad",
+    };
+  }
   if (down) {
     const because = more ? `, and ${more} more because of ${down === 1 ? "it" : "them"}` : "";
     const say = (be: string) => `${down} of ${state.services.length} services ${be} down${because}`;

@@ -11,9 +11,10 @@ import yaml
 from playwright.sync_api import expect
 
 from tests.acceptance.browser import CHROMIUM, page_of
-from tests.acceptance.harness import DEADLINE, Argus, WebServer
+from tests.acceptance.harness import DEADLINE, Argus, WebServer, eventually, watched
 from tests.faults import Injection
 
+_MORE_THAN_ARE_SHOWN = 25
 MARKUP = "<img src=x onerror=\"document.title='broken'\">"
 
 
@@ -108,13 +109,12 @@ def test_one_root_is_one_alert_with_what_it_explains_under_it(argus: Argus) -> N
 @pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 def test_an_infrastructure_event_is_one_alert_with_its_members_and_who_waits_for_them_under_it(argus: Argus) -> None:
     three = [WebServer(argus, name).start() for name in ("a", "b", "c")]
-    leaf = WebServer(argus, "leaf").start()
+    leaf, shared = WebServer(argus, "leaf").start(), WebServer(argus, "shared").start()
+    late = [f"late-{n:02d}" for n in range(_MORE_THAN_ARE_SHOWN)]
     worker = {"command": ["sleep", "600"], "cwd": str(argus.folder), "dependsOn": ["a"]}
-    said = {
-        "server": {"port": 0},
-        "health": {"services": [*(one.service() for one in three), leaf.service(dependsOn=["b"])]},
-        "agents": {"configs": {"worker": worker}},
-    }
+    services = [*(one.service() for one in three), leaf.service(dependsOn=["b"])]
+    services += [watched(name, shared.url) for name in late]
+    said = {"server": {"port": 0}, "health": {"services": services}, "agents": {"configs": {"worker": worker}}}
     argus.write(yaml.safe_dump(said))
     argus.up()
     for name in ("a", "b", "c", "leaf"):
@@ -132,13 +132,36 @@ def test_an_infrastructure_event_is_one_alert_with_its_members_and_who_waits_for
         )
         expect(wrong.locator("a.card")).to_have_count(1)
         expect(wrong.locator("a.card")).to_contain_text("Infrastructure event")
-        expect(page.locator("section[aria-labelledby=needs] article")).to_have_count(0)
+        # It needs somebody, as the terminal says; what is a part of it does not.
+        needs = page.locator("section[aria-labelledby=needs] article")
+        expect(needs).to_have_count(1)
+        expect(needs).to_contain_text("Infrastructure event")
+        assert argus.get("/api/state")["needsYou"] == ["infrastructure event"]
+        expect(page.locator("nav a", has_text="Overview").locator(".count")).to_have_text("1 needs you")
+        expect(page.locator("#verdict")).to_contain_text("4 of 29 services are down")
         expect(page.locator("nav a", has_text="Incidents").locator(".count")).to_have_text("1 not well")
         page.locator("nav a", has_text="Incidents").click()
         expect(page.locator("a.card", has_text="because of infrastructure event")).to_have_count(4)
+
+        # What fails later belongs to it and is newer. A page that is opened then, and reads only the newest events,
+        # still says what is at the root of it all, and what Argus does about it.
+        shared.kill()
+        eventually(lambda: len(argus.journal("service_down")) == 4 + len(late), "all of them are down")
+        page.route("**/api/events*", lambda route: route.continue_(url=route.request.url.replace("=200", "=5")))
+        page.reload()
+        first = page.locator("main a.card").first
+        expect(first).to_contain_text("infrastructure event")
+        expect(first).not_to_contain_text("because of")
+        expect(page.locator("nav a", has_text="Incidents").locator(".count")).to_have_text("1 not well")
+        page.locator("nav a", has_text="Overview").click()
+        expect(page.locator("#verdict")).to_contain_text("29 of 29 services are down")
+        did = page.locator("section[aria-labelledby=did]")
+        expect(did.locator("ol.acts > li").first).to_contain_text("nothing is restarted")
+        assert did.get_by_role("link", name="evidence").first.get_attribute("href") == f"#/incidents/{incident}"
     explains = argus.get(f"/api/incidents/{incident}")["explains"]
     named = [f"{kind} {name}" for kind, name in sorted((one["kind"], one["name"]) for one in explains)]
-    assert named == ["agent team-worker001", "service a", "service b", "service c", "service leaf"]
+    members = ["a", "b", "c", *late, "leaf"]
+    assert named == ["agent team-worker001", *(f"service {name}" for name in members)]
     own = {one["name"]: one["incident"] for one in explains}
     assert f"service leaf: down, and not restarted for itself (argus explain {own['leaf']})" in (
         argus.cli("explain", incident).stdout

@@ -13,7 +13,7 @@ from argus.agents.launches import last_words
 from argus.core.events import Event
 from argus.core.redact import MASK, Redactor
 from argus.ops import story
-from argus.ops.incidents import LAST, explained, find, incident_view
+from argus.ops.incidents import LAST, explained, find, incident_view, with_roots
 from argus.ops.story import Part
 from argus.ops.story_evidence import LINE, LINES, evidence
 from argus.ops.story_words import recovered, restart_finished
@@ -163,6 +163,20 @@ def test_the_newest_story_is_that_of_what_explains_it(root_closed: float | None,
 
     found = run_simulated(asked)
     assert found.id == told
+
+
+def test_what_explains_the_newest_is_given_with_them_however_old_it_is():
+    async def given(loop: SimulatedLoop) -> list[str]:
+        store = SqliteStore(None, clock=FakeClock(loop), inline=True)
+        for id in ("event", "root", "of-no-interest"):
+            await store.commit(PutIncident(Incident(id, "service_outage", id, 1.0)))
+        for n in range(30):
+            because = {"explainedBy": "gone" if n % 2 else "root"}
+            await store.commit(PutIncident(Incident(f"{n:02d}", "service_outage", f"api-{n}", 2.0 + n, data=because)))
+        await store.commit(PutIncident(Incident("over", "service_outage", "web", 40.0, 41.0)))
+        return [one.id for one in await with_roots(store, await store.incidents(limit=4), "event")]
+
+    assert run_simulated(given) == ["event", "root", "29", "28", "27", "over"]
 
 
 def event(name: str, **data: Any) -> Event:

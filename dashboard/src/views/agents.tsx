@@ -127,7 +127,7 @@ function List({ state, stamp }: { state: State; stamp: unknown }) {
   const [words, search] = useState("");
   const narrow = useNarrow();
   const wanted = words.trim().toLowerCase();
-  const waiting = needs(state).filter((need) => need.kind !== "service" && need.kind !== "environment");
+  const waiting = needs(state).filter((need) => !["event", "service", "environment"].includes(need.kind));
   const agents = state.agents
     .filter((one) => !wanted || `${one.agent_id} ${one.state} ${one.config_name} ${one.current_task} ${one.status}`.toLowerCase().includes(wanted))
     .sort((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state) || a.agent_id.localeCompare(b.agent_id));

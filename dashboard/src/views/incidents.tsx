@@ -3,6 +3,7 @@ import { type Problem, asProblem, get, part } from "../api";
 import { type Incident, type State, type Told, text } from "../model";
 import { Ago, Empty, Evidence, Facts, Mark, Trouble, useFetched } from "../parts";
 import { to } from "../route";
+import { alone } from "../verdict";
 import { now } from "../time";
 import { byOurClock, clock, duration, moment, plain, toneOfEvent } from "../words";
 import { type World, number } from "../world";
@@ -33,7 +34,7 @@ const Open = ({ one }: { one: Incident }) => (
   </span>
 );
 
-function List({ stamp }: { stamp: unknown }) {
+function List({ state, stamp }: { state: State; stamp: unknown }) {
   const first = useFetched<Page>("/api/incidents?limit=50", stamp);
   const [older, add] = useState<Page | null>(null);
   const [problem, fail] = useState<Problem | null>(null);
@@ -46,8 +47,10 @@ function List({ stamp }: { stamp: unknown }) {
       (error) => fail(asProblem(error)),
     );
   const wanted = words.trim().toLowerCase();
-  const all = [...(first.value?.incidents ?? []), ...(older?.incidents ?? [])];
-  const known = new Map(all.map((one) => [one.id, one]));
+  const read = [...(first.value?.incidents ?? []), ...(older?.incidents ?? [])];
+  // What goes on by itself stands first: hundreds may be newer that are only a part of it.
+  const all = first.value ? [...new Map([...alone(state.incidents), ...read].map((one) => [one.id, one])).values()] : [];
+  const known = new Map([...state.incidents, ...all].map((one) => [one.id, one]));
   const found = all.filter((one) => !wanted || `${one.subject} ${one.kind} ${one.cause}`.toLowerCase().includes(wanted));
   return (
     <>
@@ -205,5 +208,5 @@ function Detail({ id, stamp }: { id: string; stamp: unknown }) {
 export function IncidentsView({ world, name, state }: { state: State; world: World; name: string }) {
   const stamp = number(world.timeline[0]?.id ?? null);
   if (name) return <Detail key={name} id={name} stamp={number(world.timeline.find((one) => one.data.incident === name)?.id ?? null)} />;
-  return <List stamp={JSON.stringify(state.incidents.map((one) => [one.id, one.closed])) || stamp} />;
+  return <List state={state} stamp={JSON.stringify(state.incidents.map((one) => [one.id, one.closed])) || stamp} />;
 }

@@ -1,7 +1,7 @@
 // Is anything wrong now, what did Argus do about it, what needs you: in this order.
 import { answer, forget, leave, respawn, restart } from "../actions";
 import { confirm } from "../dialog";
-import type { Service, Session, State } from "../model";
+import type { Incident, Service, Session, State } from "../model";
 import { Ago, Empty, Mark, Status, useFetched } from "../parts";
 import { to } from "../route";
 import { type Consequence, FAILING, type Need, type Wrong, consequences, givenUp, headline, isIdle, isProposed, keyOf, leftAlone, needs, standing, unseen, wrong } from "../verdict";
@@ -107,8 +107,31 @@ export function Asked({ one }: { one: Session }) {
   );
 }
 
+const eventOf = (state: State): Incident | undefined => state.incidents.find((one) => one.id === state.infrastructureEvent);
+
+const Since = ({ incident }: { incident: Incident | undefined }) =>
+  incident ? (
+    <>
+      · <Ago at={incident.opened} />
+    </>
+  ) : null;
+
 export function NeedCard({ need, state }: { need: Need; state: State }) {
   switch (need.kind) {
+    case "event":
+      return (
+        <article class="card need">
+          <p>
+            <Mark tone="bad" /> <a href={to("incidents", need.incident)}>Infrastructure event</a> <Since incident={eventOf(state)} />
+          </p>
+          <p class="said">Argus restarts nothing until it has ended. Look at what they share, or start them by hand.</p>
+          <div class="buttons">
+            <a class="button" href={to("incidents", need.incident)}>
+              Evidence
+            </a>
+          </div>
+        </article>
+      );
     case "stop": {
       const { one } = need;
       return (
@@ -251,12 +274,25 @@ const NothingNamed = ({ file }: { file: string }) => (
   </>
 );
 
+/** What Argus does about an infrastructure event, as long as it goes on. */
+const Held = ({ incident, opened }: { incident: string; opened: string | undefined }) => (
+  <li>
+    <time class="soft figure">{opened && clock(opened)}</time>
+    <Mark tone="bad" />
+    <span>
+      <strong>infrastructure event</strong> nothing is restarted until it has ended <a href={to("incidents", incident)}>evidence</a>
+    </span>
+  </li>
+);
+
 export function Overview({ state, world }: { state: State; world: World }) {
   const { words, tone } = headline(state, world.link);
   const troubles = wrong(state);
   const under = consequences(state);
   const waiting = needs(state);
-  const acts = world.timeline.filter(isAct).slice(0, SHOWN);
+  const event = state.infrastructureEvent;
+  // It is said of an event that goes on that nothing is done, however many events there were since it began.
+  const acts = world.timeline.filter((one) => isAct(one) && !(one.type === "infrastructure_event" && one.data.incident === event)).slice(0, SHOWN);
   const up = state.services.filter((one) => standing(one) === "up").length;
   return (
     <>
@@ -291,8 +327,9 @@ export function Overview({ state, world }: { state: State; world: World }) {
       </section>
       <section aria-labelledby="did">
         <h2 id="did">What did Argus do about it?</h2>
-        {acts.length === 0 && <Empty>Nothing lately: it had no reason to.</Empty>}
+        {acts.length === 0 && !event && <Empty>{troubles.length ? "Nothing that the newest events tell of." : "Nothing lately: it had no reason to."}</Empty>}
         <ol class="acts">
+          {event && <Held incident={event} opened={eventOf(state)?.opened} />}
           {acts.map((one) => (
             <li key={one.id}>
               <time class="soft figure">{clock(one.at)}</time>

@@ -156,6 +156,18 @@ async def _root(store: Store, one: Incident) -> Incident:
     return one
 
 
+async def with_roots(store: Store, newest: Sequence[Incident], event: str | None) -> list[Incident]:
+    """With what explains them: a root is older than what fell with it, and that may be hundreds. `event`: the open
+    infrastructure event. At most one more for each, and that."""
+    known = {one.id: one for one in newest}
+    wanted = [event] if event else []
+    wanted += [str(above) for one in newest if (above := one.data.get("explainedBy"))]
+    for id in dict.fromkeys(wanted):
+        if id not in known and (root := await store.incident(id)) is not None:
+            known[id] = root
+    return sorted(known.values(), key=lambda one: (one.closed is not None, bool(one.data.get("explainedBy"))))
+
+
 def _event(one: Event) -> EventView:
     return EventView(
         id=one.id,

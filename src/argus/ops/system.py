@@ -17,7 +17,7 @@ from argus.ops.agents import view as agent_view
 from argus.ops.breakers import BreakerView, breaker_view
 from argus.ops.caller import Role
 from argus.ops.house import House
-from argus.ops.incidents import IncidentView, incident_view
+from argus.ops.incidents import IncidentView, incident_view, with_roots
 from argus.ops.operation import Answer, Ask, operation
 from argus.ops.runs import Guards, names
 from argus.ops.services import Nothing, ServiceView, views
@@ -28,7 +28,7 @@ from argus.schema import Name
 from argus.store.interface import Store
 from argus.store.records import Incident
 
-_REQUESTS, _RUNS = 100, 50
+_REQUESTS, _RUNS, _INCIDENTS = 100, 50, 20
 _PATIENCE = 2.0
 """Seconds that the whole picture waits for the record: when the store hangs is when people look."""
 
@@ -93,7 +93,9 @@ class StateView(Answer):
     environments: list[EnvironmentGlance] = Field(
         description="The runs on record: those that need a person, then the newest"
     )
-    incidents: list[IncidentView] = Field(description="The newest, open ones first")
+    incidents: list[IncidentView] = Field(
+        description="The newest, and what explains them, however old it is: open ones first, roots before the rest"
+    )
     cursor: str | None = Field(
         description="The journal's position; follow /api/events from here. Null while the record cannot be read"
     )
@@ -157,7 +159,7 @@ async def state(house: House, ask: Nothing) -> StateView:
     """Shows how everything stands: services, open incidents, autonomy, what is left of the restart budget."""
     watch, facts, setup = house.watch, house.facts, house.setup
     left, most = watch.budget()
-    cursor, incidents, unread = await _from_the_record(house.store)
+    cursor, incidents, unread = await _from_the_record(house.store, watch.infrastructure_event)
     services = await views(house, *sorted(watch.services))
     sessions = [session_view(house, one) for one in house.sessions.all]
     runs = house.environments.runs
@@ -199,7 +201,7 @@ async def state(house: House, ask: Nothing) -> StateView:
         sessions=sessions,
         stop_requests=requests[:_REQUESTS],
         environments=[_environment(house, one, called[one.key], guards[one.key]) for one in runs[:_RUNS]],
-        incidents=[incident_view(one) for one in sorted(incidents, key=lambda one: one.closed is not None)],
+        incidents=[incident_view(one) for one in incidents],
         cursor=cursor,
         timestamp=milliseconds(house.clock.wall()),
     )
@@ -223,13 +225,14 @@ def _environment(house: House, run: Run, called: str, guards: Guards) -> Environ
     )
 
 
-async def _from_the_record(store: Store) -> tuple[str | None, list[Incident], str | None]:
+async def _from_the_record(store: Store, event: str | None) -> tuple[str | None, list[Incident], str | None]:
     """How things stand is in memory, and is shown also while the record is away; the last says why it is."""
     try:
         # The position first: what happens while the rest is read is in the events that follow, not lost between.
         async with asyncio.timeout(_PATIENCE):
             newest = (await store.span())[1]
-            return f"{store.epoch}-{newest}", await store.incidents(limit=20), None
+            found = await with_roots(store, await store.incidents(limit=_INCIDENTS), event)
+            return f"{store.epoch}-{newest}", found, None
     except TimeoutError:
         return None, [], f"the store cannot be read: no answer within {_PATIENCE:g} s"
     except ArgusError as error:
