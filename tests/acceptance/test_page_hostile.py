@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -99,3 +100,32 @@ def test_a_refusal_says_what_opens_the_gate(page: Page) -> None:
     page.get_by_role("button", name="Restart", exact=True).click()
     expect(page.get_by_role("dialog")).to_contain_text("restart requires moderate+")
     page.get_by_role("button", name="Close").click()
+
+
+def told(shown: tuple[Argus, Page], page: Page, place: str, services: list[dict[str, Any]], **more: Any) -> None:
+    """Shows services as a state says that is not easily come by; the rest is as it really is."""
+    state = shown[0].get("/api/state")
+    made = [{**state["services"][0], **one} for one in services]
+    page.route("**/api/state", lambda route: route.fulfill(json={**state, "services": made, **more}))
+    page.evaluate("place => { location.hash = '#/' + place }", place)
+    page.reload()
+    expect(page.locator(".live")).to_contain_text("live")
+
+
+@pytest.fixture
+def untold(page: Page) -> Iterator[Page]:
+    yield page
+    page.unroute_all()
+
+
+def test_a_restart_is_called_the_same_everywhere_and_by_a_word_that_holds_while_its_command_runs(
+    shown: tuple[Argus, Page], untold: Page
+) -> None:
+    page = untold
+    restarted = {"name": "web", "state": "down", "repairing": True}
+    told(shown, page, "overview", [restarted], well=False, notWell=["service web"])
+    expect(page.locator("section[aria-labelledby=wrong] a.card .side")).to_contain_text("restarting")
+    page.locator("section[aria-labelledby=wrong] a.card").click()
+    expect(page.locator(".title .status")).to_have_text("down · restarting")
+    page.evaluate("location.hash = '#/services'")
+    expect(page.locator("a.service[data-row] .status")).to_have_text("down · restarting")

@@ -159,7 +159,7 @@ def test_status_says(change: dict[str, Any], line: str):
         ),
         pytest.param(
             service(state="down", failures=3, latencyMs=None, detail="timeout", gate="budget", repairing=True),
-            "api      down            3         timeout; restarted, verifying",
+            "api      down            3         timeout; restarting",
             id="a-restart-under-way",
         ),
         pytest.param(

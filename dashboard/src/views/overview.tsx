@@ -20,7 +20,7 @@ function ServiceTrouble({ one }: { one: Service }) {
       <strong>{one.name}</strong>
       <span class="what">{clipped(one.detail)}</span>
       <span class="soft side">
-        {one.repairing ? "restarted, verifying" : one.gate ? `held back: ${one.gate}` : one.failures ? `${many(one.failures, "failure")} in a row` : ""}
+        {one.repairing ? "restarting" : one.gate ? `held back: ${one.gate}` : one.failures ? `${many(one.failures, "failure")} in a row` : ""}
         {/* Since when it fails nobody says before it is confirmed; since when it was up is not asked. */}
         {standing(one) !== FAILING && (
           <>

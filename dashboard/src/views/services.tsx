@@ -167,7 +167,7 @@ function Detail({ one, live, state }: { one: Service; live: Reading[] | undefine
       </p>
       <div class="title">
         <h1>{one.name}</h1>
-        <Status state={standing(one)} also={one.pausedUntil ? "paused" : one.repairing ? "restarted, verifying" : one.flapping ? "flapping" : undefined} />
+        <Status state={standing(one)} also={one.pausedUntil ? "paused" : one.repairing ? "restarting" : one.flapping ? "flapping" : undefined} />
         <div class="buttons">
           <button onClick={() => confirm(check(one))}>Check…</button>
           {one.pausedUntil ? <button onClick={() => confirm(resume(one))}>Resume…</button> : <button onClick={() => confirm(pause(one))}>Pause…</button>}

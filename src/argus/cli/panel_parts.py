@@ -161,7 +161,7 @@ def _rank(one: Mapping[str, Any]) -> int:
 
 def _seen(one: dict[str, Any], because: dict[str, str], is_proposing: bool) -> Text:
     notes = [clean(one["detail"])]
-    notes += ["restarted, verifying"] if one["repairing"] else []
+    notes += ["restarting"] if one["repairing"] else []
     notes += ["flapping"] if one["flapping"] else []
     notes += map(clean, held_back(one, because, is_proposing))
     notes += ["in maintenance"] if one["pausedUntil"] else []

@@ -102,7 +102,7 @@ def _services(services: list[dict[str, Any]], is_proposing: bool = False) -> str
     for one in services:
         latency = "" if one["latencyMs"] is None else f"{one['latencyMs']:g} ms"
         notes = [one["detail"]]
-        notes += ["restarted, verifying"] if one["repairing"] else []
+        notes += ["restarting"] if one["repairing"] else []
         notes += ["flapping"] if one["flapping"] else []
         notes += held_back(one, because, is_proposing)
         notes += [f"paused until {one['pausedUntil']}"] if one["pausedUntil"] else []
