@@ -128,7 +128,7 @@ function Navigation({ world, view }: { world: World; view: string }) {
   const counts: Record<string, number> = state
     ? {
         overview: needs(state).length,
-        services: state.services.filter((one) => one.state === "down" || one.state === "unknown").length,
+        services: state.notWell.filter((one) => one.startsWith("service ")).length,
         agents: state.sessions.filter((one) => one.needs_you).length + state.stopRequests.length + state.agents.filter((one) => one.state === "dead").length,
         environments: state.environments.filter((one) => one.state === "failed" || one.state === "interrupted").length,
         servers: state.breakers.filter((one) => one.state !== "closed").length,

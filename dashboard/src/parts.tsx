@@ -20,9 +20,9 @@ export const Mark = ({ tone }: { tone: Tone }) => (
   </svg>
 );
 
-export const Status = ({ state, also }: { state: string; also?: string }) => (
-  <span class={`status ${toneOf(state)} is-${state.replaceAll(/[^a-z]+/g, "-")}`}>
-    <Mark tone={toneOf(state)} />
+export const Status = ({ state, also, tone = toneOf(state) }: { state: string; also?: string; tone?: Tone }) => (
+  <span class={`status ${tone} is-${state.replaceAll(/[^a-z]+/g, "-")}`}>
+    <Mark tone={tone} />
     <span>{plain(state)}</span>
     {also && <span class="soft"> · {also}</span>}
   </span>

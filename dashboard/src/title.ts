@@ -1,11 +1,13 @@
-// What a tab and the history say: how many things are wrong, and where one is.
+// What a tab and the history say: how many need you, as the overview's entry does; else whether something is wrong; and
+// where one is.
 import type { State } from "./model";
 import { VIEWS, entry, place } from "./route";
-import { wrong } from "./verdict";
+import { needs } from "./verdict";
 
 export function entitle(state: State | null): void {
-  const trouble = state ? wrong(state).length : 0;
+  const waiting = state ? needs(state).length : 0;
+  const sign = waiting ? `(${waiting}) ` : state && !state.well ? "▲ " : "";
   const { view, name } = place();
   const where = name || VIEWS.find(([id]) => id === entry(view))?.[1] || "No such page";
-  document.title = `${trouble ? `(${trouble}) ` : ""}${where} · Argus`;
+  document.title = `${sign}${where} · Argus`;
 }

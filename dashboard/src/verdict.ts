@@ -1,10 +1,10 @@
 // What a state comes to: is anything wrong, and who is waited for. Pure.
 import type { Agent, Incident, Run, Service, Session, State, StopRequest } from "./model";
-import { type Tone, clock, many } from "./words";
+import { type Tone, clock, many, toneOf } from "./words";
 import type { Link } from "./world";
 
 /** Argus says what is not well and who needs a person, once for everybody who shows it; here it is only looked up. */
-const unwell = (state: State): ((name: string) => boolean) => among(state.notWell);
+export const unwell = (state: State): ((name: string) => boolean) => among(state.notWell);
 const needing = (state: State): ((name: string) => boolean) => among(state.needsYou);
 
 function among(names: string[]): (name: string) => boolean {
@@ -16,6 +16,12 @@ function among(names: string[]): (name: string) => boolean {
 export const standing = (one: Service): string => (one.failures && (one.state === "up" || one.state === "pending") ? FAILING : one.state);
 
 export const FAILING = "failing";
+
+/** One that goes up and down is not shown as one that is up. */
+export function toneOfService(one: Service): Tone {
+  const tone = toneOf(standing(one));
+  return one.flapping && tone === "ok" ? "warn" : tone;
+}
 
 export type Wrong =
   | { kind: "service"; one: Service }

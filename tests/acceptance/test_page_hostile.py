@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.acceptance.browser import CHROMIUM, page_of
 from tests.acceptance.harness import DEADLINE, Argus, WebServer
@@ -118,6 +118,41 @@ def untold(page: Page) -> Iterator[Page]:
     page.unroute_all()
 
 
+def stands_clear_of(left: Locator, right: Locator) -> bool:
+    one, other = left.bounding_box(), right.bounding_box()
+    assert one
+    assert other
+    is_beside = one["x"] + one["width"] <= other["x"]
+    return is_beside or one["y"] + one["height"] <= other["y"] or other["y"] + other["height"] <= one["y"]
+
+
+TWO_BLANKS = "z b  c"
+
+
+@pytest.mark.parametrize("wide", [1180, 360])
+def test_what_flaps_is_not_shown_as_well_nor_among_the_well(shown: tuple[Argus, Page], untold: Page, wide: int) -> None:
+    page = untold
+    page.set_viewport_size({"width": wide, "height": 800})
+    flaps = {"name": TWO_BLANKS, "flapping": True}
+    told(shown, page, "services", [{"name": "a"}, flaps], well=False, notWell=[f"service {TWO_BLANKS}"])
+    row = page.locator("a.service[data-row]").first
+    expect(row).to_contain_text("flapping")
+    expect(page.locator("nav a", has_text="Services").locator(".count")).to_have_text("1 not well")
+    expect(row.locator(".status.warn")).to_have_text("up · flapping")
+    assert row.locator("strong").inner_text() == TWO_BLANKS
+    assert stands_clear_of(row.locator(".status"), row.locator(".name"))
+    row.click()
+    expect(page.locator(".title .status.warn")).to_have_text("up · flapping")
+    assert page.locator("h1").inner_text() == TWO_BLANKS
+    told(shown, page, "overview", [{**flaps, "state": "pending"}], well=False, notWell=[f"service {TWO_BLANKS}"])
+    card = page.locator("section[aria-labelledby=wrong] a.card")
+    expect(card.locator(".status")).to_have_text("pending · flapping")
+    assert card.locator("strong").inner_text() == TWO_BLANKS
+    for part in card.locator(".status > *").all():
+        assert stands_clear_of(part, card.locator("strong"))
+    page.set_viewport_size({"width": 1180, "height": 800})
+
+
 def test_a_restart_is_called_the_same_everywhere_and_by_a_word_that_holds_while_its_command_runs(
     shown: tuple[Argus, Page], untold: Page
 ) -> None:
@@ -129,3 +164,31 @@ def test_a_restart_is_called_the_same_everywhere_and_by_a_word_that_holds_while_
     expect(page.locator(".title .status")).to_have_text("down · restarting")
     page.evaluate("location.hash = '#/services'")
     expect(page.locator("a.service[data-row] .status")).to_have_text("down · restarting")
+
+
+def test_the_tab_counts_who_needs_you_as_the_overview_does_and_no_time_is_told_that_nobody_knows(
+    shown: tuple[Argus, Page], untold: Page
+) -> None:
+    page = untold
+    now = shown[0].get("/api/state")["argus"]["started"]
+    run = {
+        **{"name": "shop", "project": "shop", "folder": "/shop", "configFile": None, "state": "up", "since": now},
+        **{"runId": "r1", "network": None, "containers": {}, "mocks": [], "guards": {"web": "failed"}, "waitsFor": []},
+    }
+    down = {"state": "down", "failures": 0, "gate": None, "repairing": False}
+    services = [{"name": name, **down} for name in ("a", "b", "c")]
+    unwell = [f"service {one['name']}" for one in services]
+    needing = ["service a", "environment shop"]
+    more = {"well": False, "notWell": [*unwell, "environment shop"], "needsYou": needing, "environments": [run]}
+    told(shown, page, "overview", services, **more)
+    expect(page.locator("nav a", has_text="Overview").locator(".count")).to_have_text("2 need you")
+    expect(page).to_have_title("(2) Overview · Argus")
+    side = page.locator("section[aria-labelledby=wrong] a.card .side").first
+    assert not side.inner_text().strip().startswith("·")
+    # Since when a container is so is not in the state; since when its environment is up says nothing of that.
+    card = page.locator("section[aria-labelledby=needs] article", has_text="shop")
+    expect(card).to_contain_text("web failed")
+    expect(card.locator("time")).to_have_count(0)
+    # What nobody has to do anything about is marked, and not counted.
+    told(shown, page, "overview", services, well=False, notWell=unwell, needsYou=[], environments=[])
+    expect(page).to_have_title("▲ Overview · Argus")

@@ -4,8 +4,8 @@ import { confirm } from "../dialog";
 import type { Incident, Service, Session, State } from "../model";
 import { Ago, Empty, Mark, Status, useFetched } from "../parts";
 import { to } from "../route";
-import { type Consequence, FAILING, type Need, type Wrong, consequences, givenUp, headline, isIdle, isProposed, keyOf, leftAlone, needs, standing, unseen, wrong } from "../verdict";
-import { clock, duration, isAct, many, percent, plain, sentence, subject, toneOf, toneOfEvent } from "../words";
+import { type Consequence, FAILING, type Need, type Wrong, consequences, givenUp, headline, isIdle, isProposed, keyOf, leftAlone, needs, standing, toneOfService, unseen, unwell, wrong } from "../verdict";
+import { clock, duration, isAct, many, percent, plain, sentence, subject, toneOfEvent } from "../words";
 import type { Link, World } from "../world";
 import { type History, ServiceBars, historyOf } from "./history";
 
@@ -14,17 +14,18 @@ const SHOWN = 12;
 const clipped = (words: string, most = 220): string => (words.length > most ? `${words.slice(0, most)}…` : words);
 
 function ServiceTrouble({ one }: { one: Service }) {
+  const why = one.repairing ? "restarting" : one.gate ? `held back: ${one.gate}` : one.failures ? `${many(one.failures, "failure")} in a row` : "";
   return (
     <a class="card row" data-row href={to("services", one.name)}>
-      <Status state={standing(one)} also={one.flapping ? "flapping" : undefined} />
+      <Status state={standing(one)} tone={toneOfService(one)} also={one.flapping ? "flapping" : undefined} />
       <strong>{one.name}</strong>
       <span class="what">{clipped(one.detail)}</span>
       <span class="soft side">
-        {one.repairing ? "restarting" : one.gate ? `held back: ${one.gate}` : one.failures ? `${many(one.failures, "failure")} in a row` : ""}
+        {why}
         {/* Since when it fails nobody says before it is confirmed; since when it was up is not asked. */}
         {standing(one) !== FAILING && (
           <>
-            {" · "}
+            {why && " · "}
             <Ago at={one.since} bare />
           </>
         )}
@@ -192,7 +193,14 @@ export function NeedCard({ need, state }: { need: Need; state: State }) {
       return (
         <article class="card need">
           <p>
-            <Mark tone="bad" /> <a href={to("environments")}>{one.name}</a> · environment · <Ago at={one.since} />
+            <Mark tone="bad" /> <a href={to("environments")}>{one.name}</a> · environment
+            {/* Since when a container is so nobody says; since when its environment is up is not asked. */}
+            {!given.length && !left.length && (
+              <>
+                {" · "}
+                <Ago at={one.since} />
+              </>
+            )}
           </p>
           <p class="said">
             {!given.length && left.length
@@ -234,7 +242,9 @@ export function NeedCard({ need, state }: { need: Need; state: State }) {
 
 /** A few services as small multiples: those that are not well first. */
 function Glance({ state }: { state: State }) {
-  const order = [...state.services].sort((a, b) => Number(standing(a) === "up") - Number(standing(b) === "up") || (a.uptime["24h"] ?? 1) - (b.uptime["24h"] ?? 1));
+  const isUnwell = unwell(state);
+  const rank = (one: Service) => (isUnwell(`service ${one.name}`) ? 0 : standing(one) === "up" ? 2 : 1);
+  const order = [...state.services].sort((a, b) => rank(a) - rank(b) || (a.uptime["24h"] ?? 1) - (b.uptime["24h"] ?? 1));
   const shown = order.slice(0, SHOWN);
   const names = shown.map((one) => one.name).join(",");
   const { value } = useFetched<History>(names ? `/api/history?services=${encodeURIComponent(names)}` : null, Math.floor(Date.now() / 60_000));
@@ -243,7 +253,7 @@ function Glance({ state }: { state: State }) {
       {shown.map((one) => (
         <li key={one.name}>
           <a href={to("services", one.name)} title={one.name}>
-            <Mark tone={toneOf(standing(one))} />
+            <Mark tone={toneOfService(one)} />
             <span class="name">{one.name}</span>
             <span class="soft figure">{percent(one.uptime["24h"])}</span>
             <ServiceBars history={historyOf(value, one.name)} />

@@ -7,7 +7,7 @@ import { keeper } from "../keeper";
 import type { Service, State } from "../model";
 import { Ago, Bars, Empty, Facts, Rows, Status, Trouble, useFetched, useNarrow } from "../parts";
 import { to } from "../route";
-import { FAILING, standing } from "../verdict";
+import { FAILING, standing, toneOfService, unwell } from "../verdict";
 import { clock, dayOf, duration, many, ms, percent } from "../words";
 import type { Reading } from "../world";
 import { type History, ServiceBars, type ServiceHistory, historyOf } from "./history";
@@ -40,6 +40,9 @@ function useBars(names: string[]): (name: string) => ServiceHistory | null {
   return (name) => bars.get(name)?.history ?? null;
 }
 
+/** What a service does besides; of several the one that explains the others. A restart is one until it is verified. */
+const besides = (one: Service): string | undefined => (one.pausedUntil ? "paused" : one.repairing ? "restarting" : one.flapping ? "flapping" : undefined);
+
 const rank = (one: Service): number => (one.pausedUntil ? 0.5 : 0) + STATES.indexOf(standing(one));
 
 function List({ state }: { state: State }) {
@@ -51,9 +54,11 @@ function List({ state }: { state: State }) {
   const counts = new Map<string, number>();
   for (const one of state.services) counts.set(standing(one), (counts.get(standing(one)) ?? 0) + 1);
   const wanted = words.trim().toLowerCase();
+  const isUnwell = unwell(state);
+  const isWell = (one: Service) => Number(!isUnwell(`service ${one.name}`));
   const found = state.services
     .filter((one) => (!only || standing(one) === only) && (!wanted || `${one.name} ${one.type} ${one.place} ${one.detail}`.toLowerCase().includes(wanted)))
-    .sort((a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name));
+    .sort((a, b) => isWell(a) - isWell(b) || rank(a) - rank(b) || a.name.localeCompare(b.name));
   return (
     <>
       <h1>Services</h1>
@@ -91,7 +96,7 @@ function List({ state }: { state: State }) {
         seen={(items) => see(items.map((one) => one.name))}
         draw={(one) => (
           <a class="service" data-row href={to("services", one.name)}>
-            <Status state={standing(one)} also={one.pausedUntil ? "paused" : one.repairing ? "restarting" : undefined} />
+            <Status state={standing(one)} tone={toneOfService(one)} also={besides(one)} />
             <span class="name">
               <strong>{one.name}</strong> <span class="soft">{standing(one) === "up" ? one.place : one.detail}</span>
             </span>
@@ -167,7 +172,7 @@ function Detail({ one, live, state }: { one: Service; live: Reading[] | undefine
       </p>
       <div class="title">
         <h1>{one.name}</h1>
-        <Status state={standing(one)} also={one.pausedUntil ? "paused" : one.repairing ? "restarting" : one.flapping ? "flapping" : undefined} />
+        <Status state={standing(one)} tone={toneOfService(one)} also={besides(one)} />
         <div class="buttons">
           <button onClick={() => confirm(check(one))}>Check…</button>
           {one.pausedUntil ? <button onClick={() => confirm(resume(one))}>Resume…</button> : <button onClick={() => confirm(pause(one))}>Pause…</button>}
