@@ -28,7 +28,7 @@ from argus.core.clock import SystemClock, milliseconds
 from argus.core.depending import Broke, Thing
 from argus.core.errors import ArgusError, Code
 from argus.core.events import Draft
-from argus.host import channels, files, identity
+from argus.host import channels, files, identity, state_folder
 from argus.host.conversations import MachineConversations
 from argus.host.launcher import MachineLauncher
 from argus.host.launching import NONCE
@@ -232,10 +232,12 @@ async def _record_start(ground: Ground, notes: Notes) -> None:
 
 
 def _say_where(ground: Ground) -> None:
-    """For the CLI: who we are, so that it never signals another, and where we listen."""
+    """For the CLI: who we are, so that it never signals another, where we listen, and in which folder: a copy of it is
+    another Argus."""
     own = identity.identify(os.getpid())
     note = {"pid": ground.facts.pid, "started": own.started if own else "", "url": ground.facts.url}
     with usable(ground.options.home, home.ANOTHER):
+        note["folder"] = state_folder.mark(ground.options.home)
         files.write_private(ground.options.home / "daemon.json", json.dumps(note))
         # The same in the lock, which nobody deletes by mistake.
         ground.lock.say(note)

@@ -30,11 +30,11 @@ from argus.host.doors import Door
 from argus.host.engine import guard, where
 from argus.host.engine.birth import birth
 from argus.host.engine.seam import EngineUnavailable
+from argus.host.locked import is_held
 from argus.host.machine import MachineHost
 from argus.host.readers import Readers
 from argus.live import Live
 from argus.startup import Ground
-from argus.store.lock import is_held
 from argus.store.notes import Notes
 from argus.yaml_lines import Problem, dotted
 

@@ -12,6 +12,7 @@ import time
 import pytest
 
 from argus.host.identity import identify
+from argus.host.state_folder import mark
 from tests.acceptance.harness import Argus, is_alive
 from tests.acceptance.test_doctor import doctor
 
@@ -48,7 +49,8 @@ def test_one_that_hangs_is_named_and_ends_by_force(argus: Argus) -> None:
         assert deaf.stdout is not None
         port, identity = int(deaf.stdout.readline()), identify(deaf.pid)
         assert identity is not None
-        note = {"pid": deaf.pid, "started": identity.started, "url": f"http://127.0.0.1:{port}"}
+        note: dict[str, object] = {"pid": deaf.pid, "started": identity.started, "url": f"http://127.0.0.1:{port}"}
+        note["folder"] = mark(argus.home)
         (argus.home / "daemon.json").write_text(json.dumps(note))
         (argus.home / "token").write_text("known")
         try:

@@ -14,7 +14,8 @@ from argus import home
 from argus.cli.http import SILENCE, TIMEOUT, Unanswered, request
 from argus.core.errors import HELD_UP, WITH_A_WRONG_TOKEN, ArgusError, Code
 from argus.host.identity import Identity, is_alive, is_stopped
-from argus.host.state_folder import check_owner
+from argus.host.locked import is_held
+from argus.host.state_folder import check_owner, mark
 
 _START = 20.0
 _UNAUTHORIZED = 401
@@ -26,6 +27,8 @@ class Daemon:
     host: str
     port: int
     url: str
+    folder: str | None = None
+    """The mark of its state folder; an Argus of before said none."""
 
 
 class Refused(Exception):
@@ -37,18 +40,26 @@ class Refused(Exception):
 
 
 def running(folder: Path) -> Daemon | None:
-    """The daemon of this state folder, if it lives. Its lock says the same as its note, should that be gone."""
+    """The daemon of this state folder, if it lives. Its lock says the same as its note, should that be gone.
+
+    Not one that is named here and has another folder: this one is a copy of that.
+    """
     try:
         # Somebody else's note would name us a process to signal, and a place to send the token to.
         for one in (folder, folder / "daemon.json", folder / "argus.lock"):
             check_owner(one)
+        here = mark(folder)
+    except FileNotFoundError:
+        return None
     except OSError as error:
         raise ArgusError(
             Code.STORE_UNAVAILABLE, f"{folder} cannot be used: {error.strerror}", folder=str(folder)
         ) from None
     for name in ("daemon.json", "argus.lock"):
         daemon = _read(folder / name)
-        if daemon is not None and is_alive(daemon.identity):
+        if daemon is None or not is_alive(daemon.identity):
+            continue
+        if daemon.folder == here or (daemon.folder is None and name == "argus.lock" and is_held(folder / name)):
             return daemon
     return None
 
@@ -58,7 +69,7 @@ def _read(path: Path) -> Daemon | None:
         said = json.loads(path.read_text(encoding="utf-8"))
         identity = Identity(int(said["pid"]), str(said["started"]))
         host, _, port = str(said["url"]).removeprefix("http://").rpartition(":")
-        return Daemon(identity, host.strip("[]"), int(port), str(said["url"]))
+        return Daemon(identity, host.strip("[]"), int(port), str(said["url"]), said.get("folder"))
     except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return None
 

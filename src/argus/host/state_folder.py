@@ -37,6 +37,12 @@ def make(path: Path) -> None:
         check_owner(path / name)
 
 
+def mark(path: Path) -> str:
+    """Which folder it is, whatever it is called: a copy is another one, and a renamed one is the same."""
+    found = path.stat()
+    return f"{found.st_dev}:{found.st_ino}"
+
+
 def unusable(path: Path, error: OSError, advice: str = "") -> ArgusError:
     """A folder that cannot be used is a user's mistake or a full disk, and said as such."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):

@@ -46,23 +46,6 @@ class InstanceLock:
             self._handle = None
 
 
-def is_held(path: Path) -> bool:
-    """Whether somebody has that lock just now. Who cannot look says yes: another's life is not for us to deny."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe of that name would be waited for
-    except FileNotFoundError:
-        return False
-    except (OSError, ValueError):  # ValueError: no path at all, such as one with a NUL
-        return True
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(handle)
-    return False
-
-
 def _holder(handle: int) -> dict[str, Any]:
     try:
         said = json.loads(os.pread(handle, 1000, 0))

@@ -9,8 +9,7 @@ from pathlib import Path
 from shlex import quote
 
 from argus.cli.doctoring.finding import Case, Finding, away, bad, ok, warn
-from argus.host import disk
-from argus.store import lock as locks
+from argus.host import disk, locked
 from argus.store.access import obstacle
 
 _LITTLE, _NOTHING = 500_000_000, 20_000_000
@@ -93,7 +92,7 @@ def lock(case: Case) -> Finding:
     file = case.home / "argus.lock"
     if case.daemon is not None:
         return ok("LOCK", f"held by the running daemon (pid {case.daemon.identity.pid})")
-    if not case.home.is_dir() or not os.access(file, os.R_OK) or not locks.is_held(file):
+    if not case.home.is_dir() or not os.access(file, os.R_OK) or not locked.is_held(file):
         barrier = obstacle(file) if obstacle(case.home) is None else None  # else it is said of the folder
         return ok("LOCK", "free") if barrier is None else bad("LOCK", barrier.why, barrier.remedy)
     return bad("LOCK", f"held by a process that is no daemon of this folder ({_holder(file)})", f"fuser {file}; end it")

@@ -52,7 +52,17 @@ def daemon(case: Case) -> Finding:
         return warn("DAEMON", f"{where} is {said.get('version')}, and this command is {__version__}", _AGAIN)
     if said.get("store") != "ok":
         return bad("DAEMON", f"{where} cannot write its record ({said.get('store')}), so it does nothing", "see STORE")
+    if not _is_there(said.get("home", ""), case.home):
+        return warn("DAEMON", f"{where} was started on {said['home']}, and its folder is {case.home} now", _AGAIN)
     return ok("DAEMON", f"{where}, {__version__}")
+
+
+def _is_there(said: str, folder: Path) -> bool:
+    """Whether the daemon's own name for its state folder still leads to it."""
+    try:
+        return not said or os.path.samefile(said, folder)
+    except OSError:
+        return False
 
 
 def port(case: Case) -> Finding:

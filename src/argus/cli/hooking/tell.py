@@ -20,7 +20,12 @@ def _url(folder: str) -> tuple[str, int]:
     import json
 
     with open(f"{folder}/daemon.json", "rb") as file:
-        host, _, port = str(json.loads(file.read(65536))["url"]).removeprefix("http://").rpartition(":")
+        said = json.loads(file.read(65536))
+    about = os.stat(folder)
+    here = f"{about.st_dev}:{about.st_ino}"
+    if said.get("folder", here) != here:
+        raise ProcessLookupError  # this folder is a copy, and the daemon is the original's
+    host, _, port = str(said["url"]).removeprefix("http://").rpartition(":")
     return host.strip("[]"), int(port)
 
 
