@@ -108,8 +108,7 @@ ACTIONS: dict[str, str] = {
     "go_elsewhere": "Go to a folder that exists: cd FOLDER.",
     "hand_off_by_hand": "Write the handoff by hand, then clear the session.",
     "install_claude": "Install Claude Code, or name it: bridge.program in argus.yaml.",
-    "install_again": "See what is lacking: argus doctor; then install Argus again: uv tool install --force argusd, or "
-    "pipx reinstall argusd.",
+    "install_again": "See what is lacking, and the command that installs this Argus again: argus doctor.",
     "install_newer": "Install the newer Argus again; this one cannot read what that one wrote.",
     "list_agents": "See which agents there are: argus agents list.",
     "list_codes": "See which error codes there are: argus explain codes.",
