@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import argus as package
 from tests.acceptance.harness import Argus, Ran, eventually, is_alive
 from tests.acceptance.test_doctor import doctor, tree
 
@@ -172,3 +173,33 @@ def test_what_argus_needs_and_is_not_there_is_named_before_it_is_imported(argus:
     assert found["detail"].endswith(": absent, hollow, deeper")
     refused = run("check", "--json").error
     assert (refused["code"], refused["suggestedActions"]) == ("INTERNAL_ERROR", ["install_again"])
+
+
+_NO_PYTHON = "this is no Python (\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        pytest.param("argus/cli/render.py", _NO_PYTHON, id="what-prints"),
+        pytest.param("argus/config.py", "import argus.nothing\n", id="a-module-of-ours"),
+        pytest.param("yaml/__init__.py", _NO_PYTHON, id="yaml"),
+        pytest.param("cronsim/__init__.py", "raise ImportError('half of it')\n", id="cronsim"),
+    ],
+)
+@pytest.mark.parametrize("as_json", [True, False], ids=["json", "text"])
+def test_what_cannot_be_imported_is_named_by_the_doctor(argus: Argus, file: str, text: str, as_json: bool) -> None:
+    folder = argus.folder / "packages"
+    shutil.copytree(Path(package.__file__).parent, folder / "argus", ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / file).parent.mkdir(exist_ok=True)
+    (folder / file).write_text(text)
+    argus.configure([])
+    env = {**argus.env, "PYTHONPATH": str(folder)}
+    words = [sys.executable, "-m", "argus.cli.main", "doctor", *(["--json"] if as_json else [])]
+    done = subprocess.run(words, env=env, cwd=argus.folder, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (1, "")
+    if as_json:
+        (found,) = Ran(done.returncode, done.stdout, done.stderr).json["checks"]
+        assert (found["name"], found["state"]) == ("PACKAGE", "bad")
+    assert str(folder / file) in done.stdout
+    assert " install " in done.stdout

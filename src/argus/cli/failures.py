@@ -50,6 +50,13 @@ def leave(error: Exception, as_json: bool) -> NoReturn:
             lacking = ArgusError(Code.INTERNAL_ERROR, f"{error.name} is not installed, and Argus needs it")
             lacking.actions = NOT_WHOLE
             _say(_structured(lacking), as_json)
+        case ImportError() | SyntaxError():
+            place = f"{error.filename}:{error.lineno}: " if isinstance(error, SyntaxError) else ""
+            broken = ArgusError(
+                Code.INTERNAL_ERROR, f"what Argus is made of cannot be imported: {place}{error.msg or error}"
+            )
+            broken.actions = NOT_WHOLE
+            _say(_structured(broken), as_json)
         case UnicodeEncodeError(reason="surrogates not allowed"):
             _say(_structured(ArgusError(Code.INVALID_REQUEST, f"this is not UTF-8: {_cut(error.object)}")), as_json)
         case OSError(errno=errno.ENAMETOOLONG):

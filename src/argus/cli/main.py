@@ -10,7 +10,9 @@ from typing import Any
 try:
     import click
 except ModuleNotFoundError:
-    sys.exit("argus: click is not installed, and Argus needs it; install again: uv tool install --force argusd")
+    from argus import installation
+
+    sys.exit(f"argus: click is not installed, and Argus needs it; install again: {installation.here().again()}")
 
 from argus import __version__
 from argus.cli.manifest import VERBS
@@ -411,8 +413,10 @@ def _guarded(run: Callable[[], Any], as_json: bool) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except Exception as error:  # noqa: BLE001 - people and programs get a sentence and a code, never a traceback
-        from argus.cli import failures
-
+        try:
+            from argus.cli import failures
+        except Exception:  # noqa: BLE001 - what says it is broken itself
+            sys.exit(f"argus: INTERNAL_ERROR: {type(error).__name__}: {error}; see what is not whole: argus doctor")
         failures.leave(error, as_json)
     sys.exit(code if isinstance(code, int) else 0)
 

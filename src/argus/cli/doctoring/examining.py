@@ -11,7 +11,7 @@ from pathlib import Path
 from argus import config as configuration
 from argus import home, startup
 from argus.cli import client, here, taking_up
-from argus.cli.doctoring import around, folder, program, record, running
+from argus.cli.doctoring import around, folder, needed, program, record, running
 from argus.cli.doctoring.finding import Case, Finding, State, bad, ok, warn
 from argus.core.errors import ACTIONS, ArgusError
 from argus.core.redact import Redactor
@@ -49,6 +49,8 @@ def examine(named: str | None) -> Iterator[Finding]:
     for name, look in _EXAMINATIONS.items():
         try:
             found = look(case)
+        except (ImportError, SyntaxError) as error:
+            found = needed.broken(error)
         except Exception as error:  # noqa: BLE001 - one part that cannot be examined must not hide the others
             found = bad(name, f"could not be examined: {type(error).__name__}: {error}", "report it: this is a fault")
         yield from found if isinstance(found, list) else [found]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import os
@@ -13,6 +12,7 @@ from importlib import metadata, resources
 from pathlib import Path
 
 from argus import __version__, installation
+from argus.cli.doctoring import recorded
 from argus.cli.doctoring.finding import Case, Finding, bad, ok, warn
 from argus.cli.doctoring.needed import advice
 
@@ -55,28 +55,22 @@ def package(case: Case) -> Finding:
         installed = metadata.distribution("argusd")
     except metadata.PackageNotFoundError:
         return warn("PACKAGE", "argus runs from a folder and is not installed", "pip install -e . in that folder")
-    wrong = [*_changed(installed), *_not_as_built()]
     again = advice()
+    files = recorded.files(installed)
+    if not files:
+        return bad("PACKAGE", "its RECORD is gone or cannot be read, so nobody knows whether it is whole", again)
+    wrong = [*_changed(files), *_not_as_built()]
     if wrong:
         shown = ", ".join(sorted(set(wrong))[:5])
         return bad("PACKAGE", f"missing or not as they were built: {shown}", again)
     if installed.version != __version__:
         return bad("PACKAGE", f"the files are {__version__}, and {installed.version} is installed", again)
-    return ok("PACKAGE", f"whole: the page, the helper and {len(installed.files or [])} files as installed")
+    return ok("PACKAGE", f"whole: the page, the helper and {len(files)} files as installed")
 
 
-def _changed(installed: metadata.Distribution) -> Iterator[str]:
+def _changed(files: list[recorded.File]) -> Iterator[str]:
     """Files of the wheel whose digest is not the recorded one. What tools write beside them has none."""
-    for file in installed.files or ():
-        if file.hash is None or not str(file).startswith("argus/"):
-            continue
-        try:
-            found = hashlib.new(file.hash.mode, Path(str(file.locate())).read_bytes()).digest()
-        except (OSError, ValueError):
-            yield str(file)
-            continue
-        if base64.urlsafe_b64encode(found).decode().rstrip("=") != file.hash.value:
-            yield str(file)
+    return (one.name for one in files if one.digest and one.name.startswith("argus/") and one.is_changed())
 
 
 def _not_as_built() -> Iterator[str]:
