@@ -18,6 +18,7 @@ STEPS: dict[str, list[str]] = {
     "lint-imports": [str(Path(PYTHON).with_name("lint-imports")), "--no-logo"],
     "manifest": [PYTHON, "scripts/manifest.py", "--check"],
     "reference": [PYTHON, "scripts/reference.py", "--check"],
+    "commands": [PYTHON, "scripts/commands.py", "--check"],
     "errors": [PYTHON, "scripts/errors.py", "--check"],
     "tools": [PYTHON, "scripts/tools.py", "--check"],
     "page": [PYTHON, "scripts/page.py", "--check"],
