@@ -47,9 +47,10 @@ help: ## list the targets
 
 .PHONY: up
 up: $(STAMP) ## set up .venv and start Argus in the background (PYTHON=... chooses the Python)
-	@ARGUS_NO_AUTOSTART=1 $(VENV)/bin/argus status >/dev/null 2>&1; if [ $$? -eq 3 ]; then $(VENV)/bin/argus up --detach; \
-	else echo "Argus is up already:"; $(VENV)/bin/argus status || true; fi
-	@command -v argus >/dev/null || echo "argus is not on your PATH: it is $(VENV)/bin/argus here."
+	@ARGUS_NO_AUTOSTART=1 $(VENV)/bin/argus status >/dev/null 2>&1; found=$$?; code=0; \
+	if [ $$found -eq 3 ]; then $(VENV)/bin/argus up --detach || code=$$?; \
+	else echo "Argus is up already:"; $(VENV)/bin/argus status || true; fi; \
+	command -v argus >/dev/null || echo "argus is not on your PATH: it is $(VENV)/bin/argus here."; exit $$code
 
 .PHONY: down
 down: ## stop Argus

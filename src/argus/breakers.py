@@ -14,13 +14,15 @@ from typing import Any
 from argus.core.breaker import Breaker, Failure, State
 from argus.core.circuit import Circuit
 from argus.core.clock import Clock
-from argus.core.errors import ArgusError, Code
+from argus.core.errors import ABOUT_BREAKERS, ArgusError, Code
 from argus.core.events import Draft
 from argus.store.interface import Store
 from argus.store.notes import Notes
 from argus.store.records import Append, Document, PutDocument, Write
 
 DOMAIN = "breakers"
+_NAMED = 10
+"""Names in a sentence; all of them are in the details."""
 
 
 class Breakers:
@@ -102,7 +104,12 @@ class Breakers:
 
     def find(self, name: str) -> Circuit:
         if name not in self.circuits:
-            raise ArgusError(Code.NOT_FOUND, f"there is no breaker {name!r}", known=sorted(self.circuits))
+            known = sorted(self.circuits)
+            more = f" and {len(known) - _NAMED} more" if len(known) > _NAMED else ""
+            which = f"there are: {', '.join(known[:_NAMED])}{more}" if known else "there are none now"
+            missing = ArgusError(Code.NOT_FOUND, f"there is no breaker {name!r}; {which}", known=known)
+            missing.actions = ABOUT_BREAKERS
+            raise missing
         return self.circuits[name]
 
     async def reset(self, name: str, by: str) -> tuple[Breaker, Breaker]:

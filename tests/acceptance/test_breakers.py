@@ -57,6 +57,8 @@ def test_a_breaker_is_reset_by_hand_once(away: Argus) -> None:
     assert docker(away)["failures"] > 5
     unknown = away.cli("breakers", "reset", "nothing", "--json").error
     assert (unknown["code"], unknown["details"]["known"]) == ("NOT_FOUND", ["docker"])
+    assert unknown["suggestedActions"] == ["list_breakers"]
+    assert "docker" in away.cli("breakers", "reset", "nothing").stderr, "it names those there are"
 
 
 def test_a_closed_breaker_has_nothing_to_reset(argus: Argus) -> None:

@@ -20,7 +20,7 @@ SAID = "argus is not on your PATH: it is .venv/bin/argus here."
     [
         pytest.param(False, 0, ["Argus is up", SAID], id="says-where-argus-is"),
         pytest.param(True, 0, ["Argus is up"], id="not-to-whoever-has-it-on-the-path"),
-        pytest.param(False, 2, ["Argus is up"], id="not-where-it-did-not-come-up"),
+        pytest.param(False, 2, ["Argus is up", SAID], id="also-where-it-did-not-come-up-and-says-argus-up"),
     ],
 )
 def test_make_up_says_where_argus_is(tmp_path: Path, is_on_the_path: bool, code: int, said: list[str]):

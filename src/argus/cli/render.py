@@ -221,7 +221,7 @@ def _breaker(one: dict[str, Any]) -> str:
 
 
 def _breakers(answer: dict[str, Any]) -> Shown:
-    return Shown("\n".join(_breaker(one) for one in answer["breakers"]))
+    return Shown("\n".join(_breaker(one) for one in answer["breakers"]) or "There are no breakers now.")
 
 
 def _breaker_reset(answer: dict[str, Any]) -> Shown:

@@ -39,6 +39,7 @@ ABOUT_CONFIGS = ("check_name", "add_agent")
 
 ABOUT_SESSIONS = ("list_sessions", "check_name")
 ABOUT_SPAWNS = ("list_spawns",)
+ABOUT_BREAKERS = ("list_breakers",)
 """What is suggested where one of these was not found, and not a path of the API."""
 
 ABOUT_INCIDENTS = ("list_incidents",)
@@ -111,6 +112,7 @@ ACTIONS: dict[str, str] = {
     "install_again": "See what is lacking, and the command that installs this Argus again: argus doctor.",
     "install_newer": "Install the newer Argus again; this one cannot read what that one wrote.",
     "list_agents": "See which agents there are: argus agents list.",
+    "list_breakers": "See which breakers there are: argus breakers list.",
     "list_codes": "See which error codes there are: argus explain codes.",
     "list_environment_services": "See which services the e2e.yaml has: argus env init.",
     "list_incidents": "See which incidents there are: argus incidents.",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from argus.core.actions import (
+    ABOUT_BREAKERS,
     ABOUT_CONFIGS,
     ABOUT_INCIDENTS,
     ABOUT_SESSIONS,
@@ -30,7 +31,7 @@ from argus.core.actions import (
 from argus.core.codes import REGISTRY, Category, Code, Entry, Severity
 
 __all__ = [
-    "ABOUT_CONFIGS", "ABOUT_INCIDENTS", "ABOUT_SESSIONS", "ABOUT_SPAWNS", "ABOUT_STORIES",
+    "ABOUT_BREAKERS", "ABOUT_CONFIGS", "ABOUT_INCIDENTS", "ABOUT_SESSIONS", "ABOUT_SPAWNS", "ABOUT_STORIES",
     "ACTIONS", "FROM_NOWHERE", "HELD_UP", "IN_ANSWERS", "IN_BRIDGE", "IN_DATABASE", "IN_ENVIRONMENTS", "IN_SETTINGS",
     "IN_THE_WAY", "NOT_WHOLE", "OF_A_NEWER", "REGISTRY", "WITH_A_WRONG_TOKEN",
     "ArgusError", "Category", "Code", "Entry", "Severity", "exit_code",

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from argus.bridge.judging import SUGGESTED
 from argus.core.errors import (
+    ABOUT_BREAKERS,
     ABOUT_CONFIGS,
     ABOUT_INCIDENTS,
     ABOUT_SESSIONS,
@@ -139,6 +140,7 @@ def test_every_action_has_a_sentence_and_every_sentence_is_used():
         for action in actions
     }
     suggested |= {
+        *ABOUT_BREAKERS,
         *ABOUT_CONFIGS,
         *ABOUT_INCIDENTS,
         *ABOUT_SESSIONS,

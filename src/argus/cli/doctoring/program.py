@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from importlib import metadata, resources
 from pathlib import Path
+from shlex import quote
 
 from argus import __version__, installation
 from argus.cli.doctoring import recorded
@@ -44,10 +45,17 @@ def program(case: Case) -> Finding:
     found = shutil.which("argus")
     own = Path(sys.prefix, "bin", "argus")
     if found is None:
-        return warn("PROGRAM", "no argus is on the PATH", f"put {own.parent} on it, or: uv tool update-shell")
+        place = own.parent if own.exists() else Path(sys.argv[0]).absolute().parent
+        return warn("PROGRAM", "no argus is on the PATH", _on_the_path(place))
     if own.exists() and not os.path.samefile(os.path.realpath(found), os.path.realpath(own)):
         return warn("PROGRAM", f"{found} comes first on the PATH, and this one is {own}", f"run {own}, or remove one")
     return ok("PROGRAM", f"argus {__version__} at {found}")
+
+
+def _on_the_path(place: Path) -> str:
+    """Who keeps it can do so for every shell to come; of a clone's own environment only its folder can be named."""
+    by_tool = {"uv": "; or for good: uv tool update-shell", "pipx": "; or for good: pipx ensurepath"}
+    return f'export PATH={quote(str(place))}:"$PATH"{by_tool.get(installation.here().tool, "")}'
 
 
 def package(case: Case) -> Finding:
