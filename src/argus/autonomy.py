@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from argus.core.autonomy import Level
 from argus.core.events import Draft
+from argus.store import kept
 from argus.store.interface import Store
 from argus.store.records import Append, PutSetting, Write
 
 _KEY = "autonomy"
+
+
+def _read(found: Any) -> tuple[Level, str]:
+    return Level(found["level"]), str(found["file"])
 
 
 class Autonomy:
@@ -19,11 +25,12 @@ class Autonomy:
         self.level = file
 
     async def restore(self) -> None:
-        kept = await self._store.setting(_KEY)
-        if kept is None:
+        found = await kept.setting(self._store, _KEY, _read, None)
+        if found is None:
             return
-        if kept["file"] == self._file.value:
-            self.level = Level(kept["level"])
+        level, file = found
+        if file == self._file.value:
+            self.level = level
         else:
             # The file has spoken since: what was set before it is over for good, also when the file goes back.
             await self._store.commit(PutSetting(_KEY, None))

@@ -9,7 +9,7 @@ from argus.agents.messages import Look
 from argus.agents.model import Agent, Origin, Process, State
 from argus.agents.starts import RESPAWN, SPAWN
 from argus.agents.tools import Tools
-from argus.core.clock import Stamp
+from argus.store import kept
 from argus.store.records import Act, CloseAct
 
 
@@ -23,9 +23,7 @@ async def restore(keeper: Keeper, tools: Tools) -> None:
         ledger.book.put(book.read(document.data))
     for id in tools.runs():
         ledger.book.use(id)
-    mark = await store.setting("store.set_aside")
-    if mark:
-        ledger.unknown_until = Stamp(mark["boot_id"], mark["boot"], mark["wall"])
+    ledger.unknown_until = await kept.set_aside(store, tools.clock)
     for act in await store.acts(kind=RESPAWN):
         ledger.respawned(act.subject, act.begun)
     starts: dict[str, Act] = {}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from functools import cache
+from typing import Any
 
 from argus.core.backoff import Backoff
 from argus.core.depending import Broke, Thing
@@ -18,6 +19,7 @@ from argus.graph.model import Dependant, Told
 from argus.graph.policy import Back, Lost
 from argus.graph.tools import Tools
 from argus.loops import log
+from argus.store import kept
 from argus.store.records import Append, Document, PutDocument, PutSetting, Write
 
 _DOMAIN = "graph"
@@ -28,6 +30,12 @@ _EVERY = 0.5
 _AT_ONCE = 8
 """Lines that are typed at the same time."""
 _PATIENCE = Backoff(base=2.0, cap=60.0)
+
+
+def _understood(found: Any) -> dict[str, Any]:
+    for key, data in found.items():
+        model.read(key, data)
+    return dict(found)
 
 
 class Overtaken(Exception):
@@ -46,9 +54,9 @@ class Graph:
         """Who is being told something."""
 
     async def restore(self) -> None:
-        earlier = await self._tools.store.setting(_TOLD) or {}
-        kept = earlier | {one.id: one.data for one in await self._tools.store.documents(_DOMAIN)}
-        read = {key: model.read(key, data) for key, data in kept.items()}
+        earlier: dict[str, Any] = await kept.setting(self._tools.store, _TOLD, _understood, {})
+        known = earlier | {one.id: one.data for one in await self._tools.store.documents(_DOMAIN)}
+        read = {key: model.read(key, data) for key, data in known.items()}
         self._told = {key: told for key, told in read.items() if told is not None}
         if earlier:
             moved = [_written(key, self._told.get(key)) for key in earlier]

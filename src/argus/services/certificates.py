@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from argus.services import reports
 from argus.services.checks.base import Service
@@ -12,6 +13,10 @@ from argus.store.records import Append, PutSetting, Write
 KEY = "services.certificates"
 """Of each service, the end of the certificate that somebody was told of."""
 _SOON = 14 * 86400.0
+
+
+def read(found: Any) -> dict[str, float]:
+    return {name: float(expires) for name, expires in found.items()}
 
 
 def news(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from argus.core.clock import Stamp, age, stamp
 from argus.services import reports
 from argus.services.tools import Tools
+from argus.store import kept
 from argus.store.records import Append, PutSetting
 
 _KEY = "services.paused"
@@ -18,6 +20,10 @@ class _Pause:
     seconds: float
 
 
+def _read(found: Any) -> dict[str, _Pause]:
+    return {name: _Pause(kept.stamp(one), float(one["seconds"])) for name, one in found.items()}
+
+
 class Pauses:
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
@@ -25,10 +31,7 @@ class Pauses:
 
     async def restore(self) -> None:
         """Also of services that are not watched now: one that comes back within its pause is still paused."""
-        kept = await self._tools.store.setting(_KEY) or {}
-        self._pauses = {
-            name: _Pause(Stamp(one["boot_id"], one["boot"], one["wall"]), one["seconds"]) for name, one in kept.items()
-        }
+        self._pauses = await kept.setting(self._tools.store, _KEY, _read, {})
 
     def until(self, name: str) -> float | None:
         """Wall time at which it ends; None when there is none. Its length is counted by the boot clock."""
@@ -46,7 +49,7 @@ class Pauses:
         pauses.pop(name, None)
         if seconds is not None:
             pauses[name] = _Pause(now, seconds)
-        kept = {
+        written = {
             other: {
                 "boot_id": pause.begun.boot_id,
                 "boot": pause.begun.boot,
@@ -56,6 +59,6 @@ class Pauses:
             for other, pause in pauses.items()
         }
         until = now.wall + seconds if seconds is not None else None
-        await self._tools.store.commit(PutSetting(_KEY, kept or None), Append(reports.paused(name, until, by)))
+        await self._tools.store.commit(PutSetting(_KEY, written or None), Append(reports.paused(name, until, by)))
         self._pauses = pauses
         return until

@@ -11,6 +11,7 @@ from argus.services.reconciler import Reconciler
 from argus.services.spending import RESTART
 from argus.services.tools import Tools
 from argus.services.waiting import ASKED
+from argus.store import kept
 from argus.store.records import Act, Append, Incident, PutIncident, PutSetting
 
 _TOLD = 1_000_000
@@ -28,7 +29,8 @@ async def restore(reconciler: Reconciler, tools: Tools) -> None:
             healths[name] = healths[name]._replace(recorded=recorded, since=condition.since, unknowns=unknowns)
     await reconciler.spending.restore()
     await reconciler.pauses.restore()
-    for name, expires in (await store.setting(certificates.KEY) or {}).items():
+    told: dict[str, float] = await kept.setting(store, certificates.KEY, certificates.read, {})
+    for name, expires in told.items():
         if name in healths:
             healths[name] = healths[name]._replace(certificate=expires)
     for incident in await store.incidents(open_only=True, limit=100_000):

@@ -8,6 +8,7 @@ from argus.core.budget import Budget
 from argus.core.clock import Stamp, age, stamp
 from argus.services import repairs
 from argus.services.tools import Tools
+from argus.store import kept
 from argus.store.records import Act
 
 RESTART = "restart_service"
@@ -25,9 +26,7 @@ class Spending:
     async def restore(self) -> None:
         store = self._tools.store
         self._spent = [(act.subject, act.begun) for act in await store.acts(kind=RESTART)]
-        mark = await store.setting("store.set_aside")
-        if mark:
-            self._unknown_until = Stamp(mark["boot_id"], mark["boot"], mark["wall"])
+        self._unknown_until = await kept.set_aside(store, self._tools.clock)
 
     def spend(self, act: Act) -> None:
         now = stamp(self._tools.clock)
