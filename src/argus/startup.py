@@ -18,7 +18,7 @@ from typing import Any
 from argus import __version__, config, discovery, home, installation, logs
 from argus.config import Config
 from argus.core.clock import Clock, SystemClock
-from argus.core.errors import ArgusError
+from argus.core.errors import IN_THE_WAY, ArgusError, Code
 from argus.core.redact import Redactor, password_of, passwords_in
 from argus.host import channels, disk, files, ports, state_folder
 from argus.loops import log
@@ -218,12 +218,28 @@ def _store_url(loaded: Config) -> str:
 def _token(folder: Path) -> str:
     path = folder / "token"
     if path.exists():
-        kept = path.read_text(encoding="utf-8").strip()
+        try:
+            kept = path.read_text(encoding="utf-8").strip()
+        except UnicodeDecodeError:
+            raise _unfit(path, "is no text") from None
+        unfit = state_folder.unfit(kept) if kept else ""
+        if unfit:
+            raise _unfit(path, unfit)
         if kept:
             return kept
     made = secrets.token_urlsafe(32)
     files.write_private(path, made + "\n")
     return made
+
+
+def _unfit(path: Path, why: str) -> ArgusError:
+    refused = ArgusError(
+        Code.STORE_UNAVAILABLE,
+        f"the token in {path} {why}; where that file is not, a start makes a good one",
+        path=str(path),
+    )
+    refused.actions = IN_THE_WAY
+    return refused
 
 
 def _loopback(host: str) -> str:

@@ -51,6 +51,27 @@ def _mode(name: str, mode: int) -> Callable[[Argus], None]:
     return lambda argus: (argus.home / name).chmod(mode)
 
 
+def _in_the_way(name: str, *, folder: bool) -> Callable[[Argus], None]:
+    """Something of the wrong kind where something of ours belongs."""
+
+    def broken(argus: Argus) -> None:
+        place = argus.home / name
+        if place.is_dir():
+            place.rename(argus.folder / "what-was-there")
+        else:
+            place.unlink(missing_ok=True)
+        place.mkdir(mode=0o700) if folder else place.write_text("theirs")
+
+    return broken
+
+
+def _token(text: bytes) -> Callable[[Argus], None]:
+    return lambda argus: void((argus.home / "token").write_bytes(text))
+
+
+def void(_: object) -> None: ...
+
+
 def _dangling(argus: Argus) -> None:
     shutil.rmtree(argus.home)
     argus.home.symlink_to(argus.folder / "unplugged")
@@ -64,6 +85,14 @@ def _dangling(argus: Argus) -> None:
         pytest.param(_dangling, "STATE_FOLDER", id="a-link-to-nowhere"),
         pytest.param(_mode("argus.lock", 0o400), "LOCK", id="a-lock-that-cannot-be-written"),
         pytest.param(_mode("argus.db", 0o400), "STORE", id="a-store-that-cannot-be-written"),
+        pytest.param(_in_the_way("logs", folder=False), "STATE_FOLDER", id="a-file-named-logs"),
+        pytest.param(_in_the_way("logs/argus.log", folder=True), "STATE_FOLDER", id="a-folder-named-argus.log"),
+        pytest.param(_in_the_way("logs/argus.err", folder=True), "STATE_FOLDER", id="a-folder-named-argus.err"),
+        pytest.param(_in_the_way("argus.lock", folder=True), "LOCK", id="a-folder-named-argus.lock"),
+        pytest.param(_in_the_way("argus.db.lock", folder=True), "STORE", id="a-folder-named-argus.db.lock"),
+        pytest.param(_token(b"\xff\xfe" * 20), "TOKEN", id="a-token-that-is-no-text"),
+        pytest.param(_token(b"ab"), "TOKEN", id="a-token-that-could-be-guessed"),
+        pytest.param(_token(b"white space " * 4), "TOKEN", id="a-token-with-white-space"),
     ],
 )
 def test_it_is_found_a_start_agrees_and_what_is_said_mends_it(
@@ -76,6 +105,9 @@ def test_it_is_found_a_start_agrees_and_what_is_said_mends_it(
     assert tree(plain.folder) == before
     refused = plain.cli("up", "--detach", "--json")
     assert (refused.code, refused.error["code"]) == (1, "STORE_UNAVAILABLE")
+    if refused.error["suggestedActions"] == ["move_away"]:
+        place = found[name]["next"].partition(";")[0].split()[1]
+        assert place in refused.error["message"], "the start names the same"
     subprocess.run(found[name]["next"].partition(";")[0], shell=True, check=True)
     assert bad(doctor(plain)) == set()
     plain.up()
@@ -203,3 +235,51 @@ def test_what_cannot_be_imported_is_named_by_the_doctor(argus: Argus, file: str,
         assert (found["name"], found["state"]) == ("PACKAGE", "bad")
     assert str(folder / file) in done.stdout
     assert " install " in done.stdout
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param("DROP TABLE acts", id="no-table-of-acts"),
+        pytest.param("DROP TABLE settings", id="no-table-of-settings"),
+        pytest.param("PRAGMA user_version = 0", id="version-0"),
+        pytest.param("PRAGMA user_version = -3", id="version-below-0"),
+    ],
+)
+def test_a_store_whose_tables_are_not_those_of_its_version_is_damaged(plain: Plain, damage: str) -> None:
+    store = plain.home / "argus.db"
+    with closing(sqlite3.connect(store)) as db:
+        db.execute(damage)
+        db.commit()
+    found = doctor(plain)["STORE"]
+    assert found["state"] == "bad"
+    assert "sets it aside" in found["next"]
+    notices = plain.up()["notices"]
+    assert any(".corrupt-" in notice for notice in notices), notices
+    assert plain.cli("status", "--json").json["budget"]["left"] == 0, "nobody knows what was spent"
+    assert doctor(plain)["STORE"]["state"] == "ok"
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "nonsense.invalid", "a..b"])
+def test_a_host_where_nothing_can_listen_is_found(plain: Plain, host: str) -> None:
+    plain.write(f"server: {{port: 0, host: {host}}}\n")
+    found = doctor(plain)["PORT"]
+    assert found["state"] == "bad"
+    assert host in found["detail"]
+    refused = plain.cli("up", "--detach", "--json").error
+    assert refused["code"] == "CONFIG_INVALID"
+    assert host in refused["message"]
+
+
+@pytest.mark.parametrize("text", ["{}", "[1]", "7", '"x"', '{"web": 1}', '{"level": "wild", "file": 3}', "no JSON"])
+def test_settings_that_nobody_understands_do_not_keep_argus_from_starting(plain: Plain, text: str) -> None:
+    keys = ("autonomy", "services.paused", "services.certificates", "store.set_aside", "graph.told", "epoch")
+    with closing(sqlite3.connect(plain.home / "argus.db")) as db:
+        for key in keys:
+            db.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (key, text))
+        db.commit()
+    plain.up()
+    state = plain.cli("status", "--json").json
+    assert state["autonomy"] == "moderate"
+    if text != "{}":
+        assert "not understood" in (plain.home / "logs" / "argus.log").read_text()

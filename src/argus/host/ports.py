@@ -47,18 +47,31 @@ def bound(host: str, port: int) -> socket.socket:
         made.bind((host, port))
         made.listen(1024)
         made.setblocking(False)
-    except OSError:
+    except (OSError, ValueError):
         made.close()
         raise
     return made
+
+
+def barred(host: str) -> str:
+    """Why nothing can listen there, whatever the port; empty where something can. Bound for an instant, and heard by
+    nobody."""
+    try:
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM) as trial:
+            trial.bind((host, 0))
+    except OSError as error:
+        return error.strerror or str(error)
+    except ValueError as error:
+        return str(error)  # no name at all, such as one with an empty part
+    return ""
 
 
 def listen(host: str, port: int) -> socket.socket:
     """A listening socket, or PORT_CONFLICT with the occupant's name."""
     try:
         return bound(host, port)
-    except OSError as error:
-        if error.errno == errno.EADDRINUSE:
+    except (OSError, ValueError) as error:  # ValueError: a host that can be no name
+        if getattr(error, "errno", None) == errno.EADDRINUSE:
             holder = occupant(port)
             by = f" by {holder.program} (pid {holder.pid})" if holder and holder.pid else ""
             raise ArgusError(
@@ -69,10 +82,11 @@ def listen(host: str, port: int) -> socket.socket:
                 pid=holder.pid if holder else None,
                 program=holder.program if holder else None,
             ) from None
+        why = getattr(error, "strerror", None) or error
         raise ArgusError(
             Code.CONFIG_INVALID,
-            f"cannot listen on {host} port {port}: {error.strerror or error}",
-            errors=[{"path": "server", "message": f"{host}:{port}: {error.strerror or error}"}],
+            f"cannot listen on {host} port {port}: {why}",
+            errors=[{"path": "server", "message": f"{host}:{port}: {why}"}],
         ) from None
 
 

@@ -12,6 +12,8 @@ from pathlib import Path
 from argus.core.errors import IN_THE_WAY, ArgusError, Code
 
 _OURS = ("argus.lock", "argus.db", "argus.db-wal", "argus.db-shm", "token", "daemon.json", "logs")
+_SHORTEST = 16
+"""Characters of a token that somebody wrote; ours have 43."""
 _SIGNS = {"argus.lock", "argus.db", "token"}
 """What makes a folder with other things in it a state folder."""
 
@@ -43,14 +45,26 @@ def mark(path: Path) -> str:
     return f"{found.st_dev}:{found.st_ino}"
 
 
+def unfit(token: str) -> str:
+    """What keeps a token from being one; empty where nothing does. It opens every door, so it must not be guessed."""
+    if not token.isascii() or not token.isprintable() or " " in token:
+        return "has white space in it, or letters that no header can carry"
+    return f"is shorter than {_SHORTEST} characters: it could be guessed" if len(token) < _SHORTEST else ""
+
+
 def unusable(path: Path, error: OSError, advice: str = "") -> ArgusError:
     """A folder that cannot be used is a user's mistake or a full disk, and said as such."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return full(path, advice)
-    why, actions = f"{error.strerror or error}{advice}", None
+    named = "it" if str(error.filename or path) == str(path) else str(error.filename)
+    actions: tuple[str, ...] | None = None
+    why = f"{'' if named == 'it' else f'{named}: '}{error.strerror or error}{advice}"
     if error.errno == errno.EISDIR:
-        named = error.filename2 or error.filename
-        why, actions = f"{named} is a folder, and a file belongs there", IN_THE_WAY
+        why, actions = f"{error.filename2 or error.filename} is a folder, and a file belongs there", IN_THE_WAY
+    elif error.errno == errno.EEXIST:
+        # Of the state folder itself, to name another one is the better advice.
+        why = f"{named} is no folder, and one belongs there{advice}"
+        actions = None if named == "it" else IN_THE_WAY
     elif error.errno in (errno.EPERM, errno.EMLINK):
         actions = ("check_store",)  # no room and no time mends it
     refused = ArgusError(Code.STORE_UNAVAILABLE, f"{path} cannot be used: {why}", folder=str(path))

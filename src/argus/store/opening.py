@@ -58,7 +58,10 @@ def open_files(path: Path | None, clock: Clock, token: Callable[[], str] | None,
             # Nobody knows any more what was spent: for one window, everything counts as spent.
             mark = {"boot_id": now.boot_id, "boot": now.boot, "wall": now.wall, "kept": str(set_aside)}
             queries.put_setting(writer, "store.set_aside", mark)
-        epoch = queries.setting(writer, "epoch")
+        try:
+            epoch = queries.setting(writer, "epoch")
+        except ValueError:
+            epoch = None  # no JSON: whoever reads on by the old name begins anew
         if epoch is None:
             epoch = token()
             queries.put_setting(writer, "epoch", epoch)
@@ -102,6 +105,9 @@ def _prepare(db: sqlite3.Connection, path: Path | None) -> None:
         if found != "ok":
             raise sqlite3.DatabaseError(found)
         _check_owner(db, path)
+        wrong = misfit(db)
+        if wrong:
+            raise sqlite3.DatabaseError(wrong)
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = FULL")
         _migrate(db)
@@ -146,6 +152,24 @@ def is_foreign(db: sqlite3.Connection) -> bool:
     (tables,) = db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
     (owner,) = db.execute("PRAGMA application_id").fetchone()
     return bool(tables) and owner != _APPLICATION and not _is_unsigned(db)
+
+
+def misfit(db: sqlite3.Connection) -> str:
+    """What keeps its tables from being those of the version that stands in it; empty where they are. No Argus leaves it
+    so: it would be brought to the newest version from the wrong one, or fail at the first question."""
+    known = numbered.migrations("sqlite")
+    version = int(db.execute("PRAGMA user_version").fetchone()[0])
+    there = _tables(db)
+    if version <= 0:
+        return f"it has tables, and its version is {version}" if there or version else ""
+    with contextlib.closing(sqlite3.connect(":memory:")) as made:
+        made.executescript("\n".join(known[:version]))
+        missing = sorted(_tables(made) - there)
+    return f"it has no table {', '.join(missing)}" if missing else ""
+
+
+def _tables(db: sqlite3.Connection) -> set[str]:
+    return {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
 
 def _is_unsigned(db: sqlite3.Connection) -> bool:

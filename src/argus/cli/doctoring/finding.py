@@ -46,7 +46,7 @@ def bad(name: str, detail: str, next: str) -> Finding:
 
 
 def away(path: Path) -> str:
-    """What to do with a folder where a file belongs: nobody knows what is in it, so it is not removed."""
+    """What to do with what lies where something of ours belongs: nobody knows what it is, so it is not removed."""
     return f"mv {quote(str(path))} {quote(f'{path}.away')}; the next start makes a new one"
 
 

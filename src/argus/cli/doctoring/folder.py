@@ -10,6 +10,7 @@ from shlex import quote
 
 from argus.cli.doctoring.finding import Case, Finding, away, bad, ok, warn
 from argus.host import disk, locked
+from argus.host import state_folder as state
 from argus.store.access import obstacle
 
 _LITTLE, _NOTHING = 500_000_000, 20_000_000
@@ -46,6 +47,9 @@ def state_folder(case: Case) -> Finding:
         said = f"others can write to {folder} (mode {found.st_mode & 0o777:o})"
         return bad("STATE_FOLDER", said, f"look at what it holds, then: chmod 700 {folder}")
     logs = [folder / "logs" / name for name in ("argus.log", "argus.err")]
+    misplaced = _misplaced(folder / "logs", folder / "daemon.json", *logs)
+    if misplaced is not None:
+        return misplaced
     for one in (folder, *(log if log.exists() else log.parent for log in logs)):
         barrier = obstacle(one)
         if barrier is not None:
@@ -54,6 +58,13 @@ def state_folder(case: Case) -> Finding:
         said = f"others can look into {folder} (mode {found.st_mode & 0o777:o})"
         return warn("STATE_FOLDER", said, f"chmod 700 {folder}; the next start does so too")
     return ok("STATE_FOLDER", f"{folder}, yours alone")
+
+
+def _misplaced(logs: Path, *files: Path) -> Finding | None:
+    if os.path.lexists(logs) and not logs.is_dir():
+        return bad("STATE_FOLDER", f"{logs} is no folder, and one belongs there", away(logs))
+    found = next((one for one in files if one.is_dir()), None)
+    return bad("STATE_FOLDER", f"{found} is a folder, and a file belongs there", away(found)) if found else None
 
 
 def space(case: Case) -> Finding:
@@ -85,6 +96,9 @@ def token(case: Case) -> Finding:
         return bad("TOKEN", said, "argus down && argus up --detach: a start replaces a token that others could read")
     if not text:
         return bad("TOKEN", f"{file} is empty", "argus down && argus up --detach: a start makes a new one")
+    unfit = state.unfit(text)
+    if unfit:
+        return bad("TOKEN", f"the token in {file} {unfit}", f"rm {file}; the next start makes a new one")
     return ok("TOKEN", "readable by you alone")
 
 
@@ -92,6 +106,8 @@ def lock(case: Case) -> Finding:
     file = case.home / "argus.lock"
     if case.daemon is not None:
         return ok("LOCK", f"held by the running daemon (pid {case.daemon.identity.pid})")
+    if file.is_dir():
+        return bad("LOCK", f"{file} is a folder, and a file belongs there", away(file))
     if not case.home.is_dir() or not os.access(file, os.R_OK) or not locked.is_held(file):
         barrier = obstacle(file) if obstacle(case.home) is None else None  # else it is said of the folder
         return ok("LOCK", "free") if barrier is None else bad("LOCK", barrier.why, barrier.remedy)

@@ -58,6 +58,9 @@ def _sqlite(path: Path, *, runs: bool) -> list[Finding]:
     barrier = next(filter(None, map(obstacle, (path.parent, path))), None)
     if barrier is not None:
         return [bad("STORE", barrier.why, barrier.remedy)]
+    lock = path.with_name(f"{path.name}.lock")
+    if lock.is_dir():
+        return [bad("STORE", f"{lock} is a folder, and a file belongs there", away(lock))]
     aside = sorted(path.parent.glob(f"{path.name}.corrupt-*[0-9]")) if path.parent.is_dir() else []
     kept = [warn("STORE_SET_ASIDE", f"{one} was damaged and set aside", "look at it, then remove it") for one in aside]
     if not path.exists():
@@ -68,6 +71,8 @@ def _sqlite(path: Path, *, runs: bool) -> list[Finding]:
             (found,) = db.execute("PRAGMA quick_check(1)").fetchone()
             if found == "ok" and opening.is_foreign(db):
                 return [bad("STORE", f"{path} is another program's database", away(path)), *kept]
+            if found == "ok":
+                found = opening.misfit(db) or "ok"
             (version,) = db.execute("PRAGMA user_version").fetchone()
             readable = version and found == "ok"
             newest = db.execute("SELECT MAX(timestamp) FROM journal").fetchone()[0] if readable else None

@@ -68,7 +68,10 @@ def _is_there(said: str, folder: Path) -> bool:
 def port(case: Case) -> Finding:
     if case.daemon is not None:
         return ok("PORT", f"{case.daemon.port} is ours")
-    wanted = case.config.server.port
+    wanted, host = case.config.server.port, case.config.server.host
+    barred = ports.barred(host)
+    if barred:
+        return bad("PORT", f"nothing can listen on {host}: {barred}", "correct server.host, or argus up --host HOST")
     if wanted == 0:
         return ok("PORT", "any free one is taken")
     holder = ports.occupants([wanted]).get(wanted)
