@@ -54,6 +54,8 @@ def _verdict(data: Mapping[str, Any]) -> list[str]:
         return [f"Autonomy: {level}", f"Action: Restarting {data.get('target')}..."]
     if data.get("gate") == "autonomy":
         return [f"Autonomy: {level} ({data.get('hint')})", *_proposal(data)]
+    if data.get("gate") == "in use":
+        return [f"Autonomy: {level}", f"Action: Restarting {data.get('service')} after that: {data.get('hint')}"]
     return [f"Autonomy: {level}", f"Action: none - {data.get('gate')} ({data.get('hint')})"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from argus.services import certificates, reports
 from argus.services.model import Flapping, Gate, Outage, Status
@@ -62,13 +63,17 @@ async def _restore_incident(reconciler: Reconciler, incident: Incident, tools: T
 
 async def _withdraw(reconciler: Reconciler, tools: Tools) -> None:
     """Restarts that waited when an earlier Argus ended: whoever asked for them has lost its answer, and asks again."""
-    asked = await tools.store.setting(ASKED)
+    asked: dict[str, str] = await kept.setting(tools.store, ASKED, _names, {})
     if asked:
         incidents = {name: one.outage.incident for name, one in reconciler.healths.items() if one.outage is not None}
         ends = [
             reports.restart_withdrawn(name, incidents.get(name), by, argus_ended=True) for name, by in asked.items()
         ]
         await tools.store.commit(*map(Append, ends), PutSetting(ASKED, None))
+
+
+def _names(found: Any) -> dict[str, str]:
+    return {str(name): str(by) for name, by in found.items()}
 
 
 def _outage(incident: Incident) -> Outage:

@@ -15,6 +15,7 @@ import pytest
 from argus.cli.client import ask
 from argus.core.errors import ArgusError, Code
 from argus.host.identity import identify
+from argus.host.state_folder import mark
 
 HALF = b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"
 
@@ -39,12 +40,15 @@ def test_it_says_that_the_daemon_ended_and_what_to_do(
 ):
     with socket.create_server(("127.0.0.1", 0)) as server:
         tmp_path.chmod(0o700)
-        (tmp_path / "token").write_text("t")
+        (tmp_path / "token").write_text("t" * 32)
         here = identify(os.getpid())
         assert here is not None
-        note = {"pid": here.pid, "started": here.started, "url": f"http://127.0.0.1:{server.getsockname()[1]}"}
+        server.settimeout(10)  # who asks nobody here is found out, and not waited for
+        note: dict[str, object] = {"pid": here.pid, "started": here.started, "folder": mark(tmp_path)}
+        note["url"] = f"http://127.0.0.1:{server.getsockname()[1]}"
         (tmp_path / "daemon.json").write_text(json.dumps(note))
         monkeypatch.setenv("ARGUS_HOME", str(tmp_path))
+        monkeypatch.setenv("ARGUS_NO_AUTOSTART", "1")
         monkeypatch.delenv("ARGUS_TOKEN", raising=False)
 
         def serve() -> None:
