@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import struct
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,9 +43,18 @@ def birth(environ: Mapping[str, str]) -> Birth | None:
         who = identity.identify(pid)
         process = psutil.Process(pid)
         is_engine = process.name().startswith(_ENGINE)
-        return Birth(f"{pid}-{who.started}", process.create_time(), is_engine) if who else None
+        return Birth(f"{pid}-{who.started}", _began(who, process), is_engine) if who else None
     except (EngineUnavailable, OSError, ValueError, psutil.Error):
         return None
+
+
+def _began(who: identity.Identity, process: psutil.Process) -> float:
+    """To a hundredth of a second: a container may have been started just before its engine ended. psutil counts from
+    the boot in whole seconds."""
+    if not (who.started.isdigit() and hasattr(time, "CLOCK_BOOTTIME")):
+        return process.create_time()
+    age = time.clock_gettime(time.CLOCK_BOOTTIME) - int(who.started) / os.sysconf("SC_CLK_TCK")
+    return time.time() - age
 
 
 def _listener(path: str) -> int | None:
