@@ -10,6 +10,7 @@ export interface Service {
   code: string | null;
   flapping: boolean;
   failures: number;
+  countedAnew: boolean;
   tlsExpires: string | null;
   lastCheck: string | null;
   place: string;

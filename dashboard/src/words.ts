@@ -92,7 +92,7 @@ const SAID: Record<string, Say> = {
   decision_changed: (d) =>
     d.action === "proposed" ? `is to be restarted once you approve it: ${text(d.hint)}` : d.gate ? `is not restarted (${text(d.gate)}): ${text(d.hint)}` : "is to be restarted: nothing holds it back any more",
   restart_waits: (d) => `a restart asked for by ${text(d.by)} waits: ${text(d.waitsFor)}`,
-  restart_withdrawn: (d) => `a restart was taken back by ${text(d.by)}`,
+  restart_withdrawn: (d) => (d.argusEnded ? `a restart that ${text(d.by)} asked for is not done: Argus ended while it waited` : `a restart was taken back by ${text(d.by)}`),
   restart_started: (d) => `restart begun by ${text(d.by)}${d.outwaited ? `, though ${text(d.outwaited)}` : ""}`,
   restart_finished: (d) => and(RESTARTED[text(d.outcome)] ?? `restart ${plain(text(d.outcome))}`, d.outcome === "failed" ? d.problem || (d.exitCode ? `exit status ${text(d.exitCode)}` : d.detail) : ""),
   restart_refused: (d) => `restart refused (${text(d.gate)}): ${text(d.hint)}`,
@@ -157,6 +157,11 @@ const SAID: Record<string, Say> = {
   container_failed: (d) => and("has failed, and is not restarted", d.reason),
   container_left_alone: (d) => and("is left alone", d.reason),
   restart_success: (d) => `is back after restart ${text(d.attempt)}`,
+  engine_lost: (d) => and("the Docker engine does not answer any more", d.reason),
+  engine_back: (d) => `the Docker engine answers again, after ${duration(Number(d.awaySeconds))}`,
+  engine_missed: (d) => and(`the Docker engine is away for ${duration(Number(d.awaySeconds))}, and ${list(d.environments)} with it`, d.reason),
+  engine_found: (d) => `the Docker engine is back after ${duration(Number(d.awaySeconds))}`,
+  record_away_ended: (d) => and(`the record could not be written for ${duration(Number(d.seconds))}`, d.why),
   context_band_changed: (d) => `context ${percent(Number(d.context_usage))}: ${plain(text(d.band))}`,
 };
 
@@ -192,8 +197,8 @@ const TONES: Record<string, Tone> = {
 
 export const toneOf = (state: string): Tone => TONES[state] ?? "none";
 
-const BAD = /down|died|failed|lost|escalated|exhausted|refused|crash|infrastructure_event$|opened|failing|dead/;
-const GOOD = /recovered|back|ready|finished|closed|completed|respawned|ended|verified|settled|spawned/;
+const BAD = /down|died|failed|lost|missed|escalated|exhausted|refused|crash|infrastructure_event$|opened|failing|dead/;
+const GOOD = /recovered|back|found|ready|finished|closed|completed|respawned|ended|verified|settled|spawned/;
 const WARN = /held|silent|stale|paused|needs|unknown|flapping|requested|reset|conflict|reassigned|soon|waiting|restart/;
 
 export function toneOfEvent(one: Told): Tone {

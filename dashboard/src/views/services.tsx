@@ -194,7 +194,7 @@ function Detail({ one, live, state }: { one: Service; live: Reading[] | undefine
           ["Latency", ms(one.latencyMs)],
           ["Checked", <><Ago at={one.lastCheck} />, every {duration(one.interval)}</>],
           ["Uptime of 7 days", percent(one.uptime["7d"])],
-          ["Failures in a row", one.failures || null],
+          ["Failures in a row", one.failures ? `${one.countedAnew ? "at least " : ""}${one.failures}` : null],
           ["Held back", one.waitsFor ? `${one.gate}: ${one.waitsFor}` : one.gate],
           ["Error", one.code],
           ["Paused until", one.pausedUntil && clock(one.pausedUntil)],
