@@ -97,7 +97,7 @@ ATOMIC = Need(program="libatomic", package="libatomic1", file="/usr/lib/*/libato
 TIERS = (
     Tier("unit", "tests/unit", workers=2),
     Tier("contract", "tests/contract", workers=3, needs=(POSTGRES, TMUX, DOCKER, BUSYBOX, PS, IP)),
-    Tier("integration", "tests/integration", workers=3, needs=(POSTGRES, TMUX, DOCKER, BUSYBOX, IP, CLAUDE)),
+    Tier("integration", "tests/integration", workers=3, needs=(POSTGRES, TMUX, DOCKER, BUSYBOX, PS, IP, CLAUDE)),
     Tier(
         "acceptance",
         "tests/acceptance",

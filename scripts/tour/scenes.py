@@ -14,6 +14,8 @@ from tour.claude import Claude
 from tour.stage import Stage
 
 TASK = "keep the tests of the shop green"
+_GO_ON = "Go on with your work."
+"""What ends the line that says that something is back; that it will be is said when it is lost, too."""
 
 
 def opening(stage: Stage, *, shop: bool, claude: bool) -> None:
@@ -83,16 +85,16 @@ def a_killed_agent(stage: Stage, id: str) -> str:
 
 def a_killed_service(stage: Stage, id: str, claude: Claude | None) -> None:
     stage.say(
-        "The service accounts is killed. Everything else here needs it.",
-        "One alert for the root. Who needs it is told once, and told when it is back.",
+        "The service accounts is killed. Whoever works here needs it.",
+        "One alert. Who needs it is told once that it is down, and once that it is back.",
     )
     stage.breaks(f"kill -9 {stage.pid('accounts')}", "the accounts")
     stage.kill_service("accounts")
     told = stage.event("service_recovered")["data"]
-    heard = stage.until(lambda: (found := _heard(stage, id)) and "is back" in found[-1] and found, "the agent was told")
+    heard = stage.until(lambda: (found := _heard(stage, id)) and _GO_ON in found[-1] and found, "the agent was told")
     stage.show("\n".join(heard))
     if claude is not None:
-        stage.until(lambda: any("is back" in text for text in claude.model.prompts), "Claude Code was told")
+        stage.until(lambda: any(_GO_ON in text for text in claude.model.prompts), "Claude Code was told")
     stage.argus("explain", str(told["incident"]))
 
 
