@@ -12,7 +12,7 @@ from argus.environments.guarding.post import DOMAIN, RESTART
 from argus.environments.labels import MANAGED, PROJECT, RUN
 from argus.environments.runs import DOMAIN as RUNS
 from argus.environments.runs import State
-from argus.store.records import Append, OpenAct, PutDocument
+from argus.store.records import Append, Document, OpenAct, PutDocument
 from argus.testing import FakeContainer
 
 if TYPE_CHECKING:
@@ -263,9 +263,9 @@ class Rules:
     # What Argus says.
 
     def recorded(self, writes: tuple[Any, ...], events: list[Any]) -> None:
+        for document in _left_by(writes, DOMAIN):
+            self._guards(document.data)
         for write in writes:
-            if isinstance(write, PutDocument) and write.document.domain == DOMAIN:
-                self._guards(write.document.data)
             if isinstance(write, PutDocument) and write.document.domain == MISSED:
                 self._misses(write.document.id, is_away=write.document.live)
             if isinstance(write, PutDocument) and write.document.domain == RUNS:
@@ -354,3 +354,9 @@ class Rules:
             if self._words.get(place, "engine_back") == type:
                 self.broken(f"{type} was told twice to {data['runId']}")
             self._words[place] = type
+
+
+def _left_by(writes: tuple[Any, ...], domain: str) -> list[Document]:
+    """What one transaction leaves on record: of several of one document, nobody ever sees but the last."""
+    written = [one.document for one in writes if isinstance(one, PutDocument) and one.document.domain == domain]
+    return list({document.id: document for document in written}.values())
