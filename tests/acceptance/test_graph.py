@@ -164,9 +164,14 @@ def test_who_needs_it_is_told_once_waits_and_goes_on_when_it_is_back(world: Worl
     told = [message.title for message in world.hook.messages if not message.title.startswith("AGENT RESPAWNED")]
     assert told == ["SERVICE DOWN: web", "SERVICE RECOVERED: web"]
     # The story says who really was told, and not that somebody was who only asks.
+    def typed() -> list[str]:
+        entries = world.argus.get(f"/api/incidents/{incident}")["story"]
+        return sorted(one["text"].split(": ")[0] for one in entries if one["text"].startswith("typed to "))
+
+    # A line is on record as typed once the pane shows that it was taken, a moment after its reader has it.
+    eventually(lambda: len(typed()) >= 4, "all four lines stand in the story")
+    assert typed() == sorted(["typed to shop", f"typed to {reader}"] * 2)
     entries = world.argus.get(f"/api/incidents/{incident}")["story"]
-    typed = sorted(one["text"].split(": ")[0] for one in entries if one["text"].startswith("typed to "))
-    assert typed == sorted(["typed to shop", f"typed to {reader}"] * 2)
     assert "it is back: session shop goes on" in [one["text"] for one in entries]
 
 
