@@ -506,3 +506,21 @@ def test_one_that_heals_over_http_while_its_restart_is_waited_for_needs_none() -
         assert (rig.one().starts, rig.seen().state, rig.seen().restarts) == (1, State.WELL, 0)
 
     guarded(test)
+
+
+def test_what_a_person_stops_did_not_fall_in_hours_that_a_clock_made_of_an_outage() -> None:
+    async def test(rig: Rig) -> None:
+        await rig.guard(db())
+        rig.engine.away = "refused"
+        await asyncio.sleep(3.0)
+        rig.clock.step(7200)  # now the outage seems to last for two hours,
+        rig.engine.told.clear()
+        rig.engine.away = ""
+        await asyncio.sleep(3.0)
+        rig.clock.step(-3600)  # and what happens from here on, in the middle of it
+        await asyncio.sleep(60.0)
+        await rig.engine.stop(rig.one().id, 1.0)
+        await asyncio.sleep(40.0)
+        assert (rig.one().starts, rig.seen().state) == (1, State.LEFT)
+
+    guarded(test)

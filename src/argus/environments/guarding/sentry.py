@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 
 from argus.core.breaker import State as Breaking
 from argus.core.clock import Clock
@@ -37,6 +38,21 @@ an Argus that was."""
 _TOLD_AGAIN = 0.2
 """Seconds in which an engine tells what happened meanwhile, before what it shows is judged."""
 _SKEW = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """While an engine was away, by the wall clock. Where somebody set that meanwhile, what lies between its two ends
+    says nothing: hours that never were, or that are still to come."""
+
+    lost: float
+    until: float
+    lasted: float
+    """Seconds, by the monotonic clock."""
+
+    def holds(self, at: float, skew: float = 0.0) -> bool:
+        begins = (self.lost, self.until - self.lasted)
+        return any(begin - skew <= at <= begin + self.lasted + skew for begin in begins)
 
 
 class Sentry:
@@ -68,8 +84,10 @@ class Sentry:
         """Of the runs that were told that it is lost, and not yet that it is back, since when it is."""
         self._held: set[str] = set()
         """The runs whose cases wait for it."""
-        self._until = self._over = 0.0
-        """When the last one was over, by the wall clock and by the monotonic one."""
+        self._over = 0.0
+        """When the last one was over, by the monotonic clock,"""
+        self._gap = Gap(0.0, 0.0, 0.0)
+        """and from when until when that was."""
         self._listener = Listener(
             self._begin, clock, heard=self._heard, began=self._began, away=self._away, since=since
         )
@@ -123,8 +141,8 @@ class Sentry:
         if ward.signs.died is None:
             if ward.ran is not None and ward.ran > self._over:
                 return False  # and was seen to run since
-            return outage.lost - _SKEW <= (made.finished or 0.0) <= self._until + _SKEW
-        if outage.lost <= ward.signs.died <= self._until:
+            return self._gap.holds(made.finished or 0.0, _SKEW)
+        if self._gap.holds(ward.signs.died):
             return True  # the next one ends what it finds of a killed one, as `docker stop` does, before it answers
         return ward.signs.stream == outage.stream and not ward.signs.is_asked_by_somebody
 
@@ -172,7 +190,9 @@ class Sentry:
             post.circuit.vouch()  # the next look is its probe
             post.meet(post.tools.birth(post.order.engine))
         if self._outage is not None:
-            self._outage, self._until, self._over = None, self._clock.wall(), self._clock.monotonic()
+            self._over = self._clock.monotonic()
+            self._gap = Gap(self._outage.lost, self._clock.wall(), self._over - self._outage.began)
+            self._outage = None
         self._due.set()
 
     def _away(self, outage: Outage) -> None:

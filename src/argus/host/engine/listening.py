@@ -34,7 +34,9 @@ class Outage:
     stream: int
     """The number of the last stream before it."""
     lost: float
-    """By the wall clock."""
+    """By the wall clock,"""
+    began: float
+    """and by the monotonic one."""
     why: str
 
 
@@ -71,7 +73,7 @@ class Listener:
 
     async def run(self) -> None:
         tries = 0
-        lost = self._clock.wall()
+        lost = self._now()
         while True:
             await asyncio.sleep(_PAUSES[min(tries, len(_PAUSES) - 1)])
             asked = self._clock.monotonic()
@@ -85,7 +87,7 @@ class Listener:
                         self._take(one)
             except (ArgusError, EngineRefused) as error:
                 if self.is_on:
-                    lost = self._clock.wall()
+                    lost = self._now()
                     self.is_on = False
                     continue  # it may be only the connection: at once again
                 tries += 1
@@ -109,9 +111,12 @@ class Listener:
     def _heard_until(self, at: float) -> None:
         self._since, self._set = at, self._clock.monotonic()
 
-    def _is_away(self, lost: float, why: str) -> None:
-        if self.outage is None or self.outage.lost != lost:
-            self.outage, self.remembers = Outage(self.stream, lost, why), False
+    def _now(self) -> tuple[float, float]:
+        return self._clock.wall(), self._clock.monotonic()
+
+    def _is_away(self, lost: tuple[float, float], why: str) -> None:
+        if self.outage is None or (self.outage.lost, self.outage.began) != lost:
+            self.outage, self.remembers = Outage(self.stream, *lost, why), False
             self._away(self.outage)
 
     def _take(self, one: Happening) -> None:
