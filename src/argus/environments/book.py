@@ -48,7 +48,8 @@ class Book:
 
     @property
     def alive(self) -> frozenset[str]:
-        here = [run for run in self._runs.values() if run.is_alive]
+        """Those of which nothing is a leftover to anybody but who cleans them."""
+        here = [run for run in self._runs.values() if run.is_kept]
         return frozenset(run.id for run in (*here, *self._standing.values()))
 
     def is_up(self, run: str) -> bool:

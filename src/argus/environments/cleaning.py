@@ -31,8 +31,10 @@ class Cleaning:
         act = await self.book.begin(CLEAN, act_id, replace(run, state=State.CLEANING))
         began = False
         try:
-            # Its resources are leftovers like any others by now; by force all of the project's go.
-            found = await orphans.find(self.dock, run.project, self.witness())
+            # Its resources are leftovers like any others to us; by force all of the project's go.
+            witness = self.witness()
+            others = replace(witness, runs=witness.runs - {run.id})
+            found = await orphans.find(self.dock, run.project, others)
             going = found if force else [one for one in found if one.labels.get(RUN) == run.id]
             goes = everything if force or not run.was_up else but_volumes
             began = True

@@ -55,8 +55,13 @@ class Run:
 
     @property
     def is_alive(self) -> bool:
-        """One that is being cleaned is not alive: what is left of it may go."""
         return self.state in (State.SETTING_UP, State.UP)
+
+    @property
+    def is_kept(self) -> bool:
+        """Also while it is being cleaned: what it has is its cleaner's alone, for a clean that cannot even begin leaves
+        it as it was."""
+        return self.is_alive or self.state is State.CLEANING
 
     def written(self) -> PutDocument:
         data: dict[str, Any] = {
