@@ -1,4 +1,4 @@
-"""A person's tmux begins while Argus looks for it."""
+"""A person's tmux begins, or gets new sessions, while Argus looks into it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from tests.tmux_server import TmuxServer
 
 from argus.host.children import Children
 from argus.host.panes import PanesFailed, Who
-from argus.host.tmux import Tmux
+from argus.host.tmux import Session, Tmux
 from argus.host.tmux_panes import TmuxPanes
 
 _WATCHERS, _TIMES = 3, 12
+_AT_ONCE, _ROUNDS = 4, 25
 
 
 def test_a_server_that_begins_while_it_is_looked_for_is_not_brought_down(tmp_path: Path) -> None:
@@ -46,3 +47,33 @@ def test_a_server_that_begins_while_it_is_looked_for_is_not_brought_down(tmp_pat
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         assert runner.run(play()) == ["work"] * _TIMES
+
+
+def test_sessions_that_argus_begins_while_it_attaches_do_not_bring_their_server_down(tmp_path: Path) -> None:
+    """What waited for something that is back is started, and who sits there is told of it, in the same moment."""
+    server = TmuxServer(tmp_path)
+    server.start("work", "sleep 60")
+    began = server.run("display-message", "-p", "#{pid}")
+    children = Children()
+
+    async def look() -> None:
+        panes = TmuxPanes(children, Tmux(children))
+        try:
+            assert await panes.find(server.socket, "work", Who(), timeout=DEADLINE)
+        finally:
+            panes.close()
+
+    async def begin(name: str) -> None:
+        # By objects of their own, as the launcher's is.
+        await Tmux(children).start(Session(server.socket, name, str(tmp_path)), ["sleep", "60"], timeout=DEADLINE)
+
+    async def play() -> None:
+        for one in range(_ROUNDS):
+            await asyncio.gather(look(), *(begin(f"agent-{one}-{n}") for n in range(_AT_ONCE)))
+
+    try:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(play())
+        assert server.run("display-message", "-p", "#{pid}") == began != ""
+    finally:
+        server.end()

@@ -10,6 +10,7 @@ import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from weakref import WeakValueDictionary
 
 from argus.host.children import Children
 from argus.host.launching import NONCE
@@ -40,6 +41,18 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 COLUMNS, ROWS = 200, 50
 
 
+_quiet: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+
+def quiet(socket: str) -> asyncio.Lock:
+    """Of one server, for everything here that asks it: held while a session is begun and while a client attaches.
+
+    A server tells its clients in control mode of every new session, also one that is only half attached; then it
+    crashes, with everything in it (seen with tmux 3.3a, every other time where three came together; mended in 2026).
+    """
+    return _quiet.setdefault(socket, asyncio.Lock())
+
+
 class TmuxFailed(Exception):
     """In tmux's own words, or for want of an answer."""
 
@@ -65,16 +78,20 @@ class Tmux:
         agent (else its name would stay taken), and does not go away because nobody is attached.
         """
         target = f"={session.name}:"
-        await self._ask(
-            session.socket,
-            [
-                *("new-session", "-d", "-s", session.name, "-x", str(COLUMNS), "-y", str(ROWS)),
-                *("-c", session.cwd.replace("#", "##"), *command),
-            ],
-            ["set-option", "-q", "-t", target, "destroy-unattached", "off"],
-            ["set-option", "-q", "-w", "-t", target, "remain-on-exit", "off"],
-            timeout=timeout,
-        )
+        try:
+            async with asyncio.timeout(timeout), quiet(session.socket):
+                await self._ask(
+                    session.socket,
+                    [
+                        *("new-session", "-d", "-s", session.name, "-x", str(COLUMNS), "-y", str(ROWS)),
+                        *("-c", session.cwd.replace("#", "##"), *command),
+                    ],
+                    ["set-option", "-q", "-t", target, "destroy-unattached", "off"],
+                    ["set-option", "-q", "-w", "-t", target, "remain-on-exit", "off"],
+                    timeout=timeout,
+                )
+        except TimeoutError:
+            raise _silent(timeout) from None
 
     async def has(self, socket: str, session: str, *, timeout: float) -> None:
         """Returns if there is a session of exactly that name. Raises TmuxFailed, in tmux's words, if there is none."""
@@ -108,7 +125,7 @@ class Tmux:
                 async with asyncio.timeout(timeout):
                     status = await asyncio.shield(child.ended)
             except TimeoutError:
-                raise TmuxFailed(f"tmux did not answer within {timeout:g} s") from None
+                raise _silent(timeout) from None
             finally:
                 child.end_group()
             output.seek(0)
@@ -116,6 +133,10 @@ class Tmux:
         if status != 0:
             raise TmuxFailed(said.strip() or f"tmux ended with {status}")
         return said
+
+
+def _silent(timeout: float) -> TmuxFailed:
+    return TmuxFailed(f"tmux did not answer within {timeout:g} s")
 
 
 def is_name(text: str) -> bool:

@@ -11,11 +11,13 @@ from contextlib import asynccontextmanager
 from argus.host.children import Children
 from argus.host.foreground import foreground
 from argus.host.panes import MOST, Key, Look, PanesFailed, PanesUncertain, Place, Who
-from argus.host.tmux import Tmux, TmuxFailed
+from argus.host.tmux import Tmux, TmuxFailed, quiet
 from argus.host.tmux_control import ControlClient, NoAnswer, Reply
 
-_IDLE = 10.0
-"""Seconds after which a client leaves: a guest in a person's session should not stay for ever."""
+_IDLE = 600.0
+"""Seconds after which a client leaves: a guest in a person's session should not stay for ever. Nor come and go between
+one look and the next: whatever happens in a server while a client attaches may crash it (see `quiet`), and a person
+does much in it."""
 _STATE = (
     "#{pane_id} #{pane_pid} #{pane_dead} #{pane_in_mode} #{pane_input_off} #{pane_synchronized} #{alternate_on} "
     "#{pane_width} #{pane_height} #{cursor_x} #{cursor_y}"
@@ -171,7 +173,8 @@ class TmuxPanes:
         # A server crashes, with the session somebody is about to begin in it, when a client attaches before its first
         # session is there (seen with tmux 3.3a, two times in three). A plain question does it no harm.
         await self._tmux.has(socket, session, timeout=_SURELY)
-        return await ControlClient.open(self._children, program, socket, session)
+        async with quiet(socket):
+            return await ControlClient.open(self._children, program, socket, session)
 
 
 def pattern(row: str) -> str:
