@@ -26,6 +26,7 @@ from argus.store.records import Append
 
 _AT_START = ("server", "store")
 """Sections that are only taken up by a restart of Argus."""
+_NOT_YET = "it is taken up when Argus is started again (argus down, then argus up --detach)"
 
 
 class Reloader:
@@ -77,7 +78,7 @@ class Reloader:
         done = Reloaded(change, changed, needs)
         if change or changed or needs != self._needs or file != self._file:
             await self._take_up(new, file, services, done, by)
-        notices = [f"the section `{name}` has changed: it is taken up when Argus is started again" for name in needs]
+        notices = [f"the section `{name}` has changed: {_NOT_YET}" for name in needs]
         ground.setup.notices = (*ground.setup.lasting, *new.notices(file), *exposed(ground.host), *notices)
         return done
 

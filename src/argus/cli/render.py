@@ -264,9 +264,7 @@ def _reload(answer: dict[str, Any]) -> Shown:
         lines.append(f"taken up: {', '.join(sections)}")
     elif not (services["added"] or services["removed"] or services["changed"]):
         lines.append("nothing has changed")
-    if answer["restartNeeded"]:
-        names = ", ".join(answer["restartNeeded"])
-        lines.append(f"restart needed for: {names} (argus down, then argus up --detach)")
+    lines += [f"notice: {clean(notice)}" for notice in answer["notices"]]
     return Shown("\n".join(lines))
 
 
