@@ -184,18 +184,21 @@ def decided(outage: Outage, decision: Restart | Hold) -> Outage:
 
 
 def failed_dependency(name: str, depends_on: Mapping[str, Iterable[str]], healths: Mapping[str, Health]) -> str | None:
-    """The failing service farthest down the chain: the root, which explains the rest."""
-    root, waiting, seen = None, list(depends_on.get(name, ())), {name}
-    while waiting:
-        other = waiting.pop()
-        if other in seen:
-            continue
-        seen.add(other)
-        # One whose outage is open explains it too: its failures are counted anew when its configuration changes.
-        if other in healths and (healths[other].failures > 0 or healths[other].outage is not None):
-            root = other
-            waiting.extend(depends_on.get(other, ()))
-    return root
+    """The failing service farthest down one chain: the root, which explains the rest, as nothing that it depends on
+    fails."""
+    root, seen = name, {name}
+    while True:
+        failing = (one for one in depends_on.get(root, ()) if one not in seen and _fails(one, healths))
+        below = next(failing, None)
+        if below is None:
+            return root if root != name else None
+        seen.add(below)
+        root = below
+
+
+def _fails(name: str, healths: Mapping[str, Health]) -> bool:
+    """One whose outage is open fails too: its failures are counted anew when its configuration changes."""
+    return name in healths and (healths[name].failures > 0 or healths[name].outage is not None)
 
 
 def stands_under(

@@ -372,6 +372,8 @@ FAILS, WELL = Health(failures=1, failing_since=0.0), Health(status=UP)
         pytest.param({"a": ["b"], "b": ["c"]}, "ab", "b", id="the-chain-ends-at-what-is-healthy"),
         pytest.param({"a": ["b"], "b": ["c"]}, "ac", None, id="what-is-behind-a-healthy-one-explains-nothing"),
         pytest.param({"a": ["b", "c"]}, "ac", "c", id="any-of-several-explains"),
+        pytest.param({"a": ["b", "c"], "b": ["c"]}, "abc", "c", id="what-several-need-is-the-root"),
+        pytest.param({"a": ["c", "b"], "b": ["c"]}, "abc", "c", id="in-whatever-order-they-are-named"),
         pytest.param({"a": ["a"]}, "a", None, id="a-service-does-not-explain-itself"),
         pytest.param({"a": ["b"], "b": ["a"]}, "ab", "b", id="a-circle-of-two-ends"),
         pytest.param({"a": ["b"], "b": ["c"], "c": ["b"]}, "abc", "c", id="a-circle-further-down-ends"),

@@ -835,15 +835,16 @@ async def test_whoever_is_refused_for_the_budget_hears_when_there_is_room_again(
 
 @simulated
 async def test_whoever_is_refused_hears_what_comes_first(rig: Rig):
-    rig.registry("db", "api", depends={"api": ["db"]})
+    rig.registry("db", "api", "front", depends={"api": ["db"], "front": ["api", "db"]})
     rig.curable = False
     await rig.start()
-    rig.dies("db", "api")
+    rig.dies("db", "api", "front")
     await rig.passes(5 * MINUTE)
-    with pytest.raises(ArgusError) as caught:
-        await rig.watch.restart("api", "cli", is_person=True)
-    assert caught.value.details["hint"].endswith("first: argus services restart db")
-    rig.heals("db", "api")
+    for name in ("api", "front"):
+        with pytest.raises(ArgusError) as caught:
+            await rig.watch.restart(name, "cli", is_person=True)
+        assert caught.value.details["hint"].endswith("first: argus services restart db")
+    rig.heals("db", "api", "front")
     await rig.passes(5 * MINUTE)
     rig.level = Level.OBSERVE
     with pytest.raises(ArgusError) as caught:
