@@ -298,7 +298,7 @@ def test_a_spawn_that_stalls_is_found_and_told_once_and_one_that_only_rotates_it
     assert desk.argus.cli("spawns", "fail", str(ids["T-2"]), "--error", 'said "$(touch x)"').code == 0
     eventually(lambda: len(noted(file)) == 2, "its failure is told")
     told = noted(file)
-    assert told[0] == 'Spawn "T-1; quiet" has not produced output for 0+ minutes. Investigate and report.'
+    assert told[0] == 'Spawn "T-1; quiet" has not produced output for more than 3s. Investigate and report.'
     assert told[1] == 'Spawn "T-2" failed ("said $(touch x)"). Investigate and report.'
     rows = desk.argus.get("/api/audit?project=shop&type=spawn&status=warning")["checks"]
     assert {row["details"].get("task_id") for row in rows} >= {"T-1; quiet"}

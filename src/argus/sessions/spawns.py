@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from argus.core.clock import Stamp, age
 from argus.core.cutting import beginning
+from argus.core.units import stretch, written
 from argus.typist import inert
 
 LINES = 50
@@ -117,7 +118,7 @@ def is_settled(spawn: Spawn, now: Stamp, limits: Limits) -> bool:
 
 def _silent(silence: float, output: Output) -> str:
     wrong = _unreadable(output) or ("" if output.mark else "there is no output file")
-    return f"no output for {_minutes(silence)}" + (f"; {wrong}" if wrong else "")
+    return f"no output for {stretch(silence)}" + (f"; {wrong}" if wrong else "")
 
 
 def _unreadable(output: Output) -> str:
@@ -159,15 +160,12 @@ def failure(lines: Sequence[str]) -> str:
     return ""
 
 
-def _minutes(seconds: float) -> str:
-    return f"{seconds / 60:.0f} minutes"
-
-
 def prompt(spawn: Spawn, limits: Limits) -> str:
     """What the session that gave it away is told, once for each change. What came from outside is quoted as data."""
     name = quoted(spawn.task_id, 100)
     if spawn.status is Status.STALLED:
-        return f"Spawn {name} has not produced output for {limits.stalled / 60:.0f}+ minutes. Investigate and report."
+        long = written(limits.stalled)
+        return f"Spawn {name} has not produced output for more than {long}. Investigate and report."
     if spawn.status is Status.FAILED:
         return f"Spawn {name} failed ({quoted(spawn.error or spawn.reason, 200)}). Investigate and report."
     if spawn.status is Status.ABANDONED:

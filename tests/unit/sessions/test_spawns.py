@@ -99,6 +99,21 @@ def test_what_is_wrong_with_its_output_is_said_at_once_and_when_it_is_stalled():
         assert (output.problem or "no output file") in stalled.reason
 
 
+@pytest.mark.parametrize(
+    ("stalled", "silence", "reason", "told"),
+    [
+        pytest.param(900.0, 960.0, "no output for 16m", "for more than 15m", id="minutes"),
+        pytest.param(10.0, 12.4, "no output for 12s", "for more than 10s", id="seconds"),
+        pytest.param(0.5, 0.7, "no output for a moment", "for more than 500ms", id="less-than-a-second"),
+    ],
+)
+def test_how_long_it_is_silent_is_never_said_to_be_no_time(stalled: float, silence: float, reason: str, told: str):
+    limits = Limits(stalled, 2 * stalled)
+    spawn = judge(replace(SPAWN, mark=FILE), Output(FILE), at(silence / 60), limits)
+    assert (spawn.status, spawn.reason) == (Status.STALLED, reason)
+    assert prompt(spawn, limits) == f'Spawn "T-1" has not produced output {told}. Investigate and report.'
+
+
 def test_an_error_counts_before_it_would_be_stalled_however_short_that_is():
     short = Limits(stalled=12, abandoned=24)
     broken = Output(FILE, ["Error: boom"])
