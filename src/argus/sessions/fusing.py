@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 
 from argus.core.clock import Stamp, age
+from argus.core.units import stretch
 from argus.sessions.model import WAITING, Activity, Limit, Source, Standing
 from argus.sessions.readings import context_of, limits_of
 from argus.sessions.signals import PROMPTS, Sign
@@ -159,7 +160,7 @@ def _judged(known: Standing, heard: list[Sign], now: Stamp, patience: Patience) 
     last = _last_heard(heard)
     silence = age(last.at, now)
     if tool is None and not running and silence >= patience.stalled_after:
-        because = f"{_because(main)}, and nothing was heard of it for {silence:.0f} s, with no tool at work"
+        because = f"{_because(main)}, and nothing was heard of it for {stretch(silence)}, with no tool at work"
         return replace(known, state=Activity.STALLED, because=because, source=last.source, age=silence)
     return _said(known, main, actors[""], now, tool=tool.tool if tool else "")
 
@@ -277,14 +278,22 @@ def _unknown(known: Standing, heard: list[Sign]) -> Standing:
 
 
 def _because(sign: Sign) -> str:
+    if sign.source is Source.PANE:
+        return f"its screen showed {_SHOWN.get(sign.event) or f'that it is {_plainly(sign.activity)}'}"
     what = f"{sign.event} ({sign.tool})" if sign.tool else sign.event
     return f"its {_NAMES[sign.source]} said {what}" if what else f"its {_NAMES[sign.source]} said {sign.activity}"
+
+
+def _plainly(activity: Activity | None) -> str:
+    return str(activity).replace("_", " ")
 
 
 def _subagents_run(count: int) -> str:
     return f"its turn is over, and {count} subagent{' works' if count == 1 else 's work'} on"
 
 
+_SHOWN = {"dialog": "a dialog", "limit": "a limit"}
+"""What was seen on a screen, where that is more than what it came to."""
 _NAMES = {
     Source.PROCESS: "process",
     Source.HOOK: "hook",

@@ -157,6 +157,23 @@ def test_what_is_asked_and_which_tool_runs_come_with_the_state() -> None:
     assert (runs.tool, runs.question) == ("Bash", "")
 
 
+@pytest.mark.parametrize(
+    ("activity", "event", "because"),
+    [
+        pytest.param(W, "screen", "its screen showed that it is working", id="working"),
+        pytest.param(Activity.WAITING_FOR_INPUT, "dialog", "its screen showed a dialog", id="a-dialog"),
+        pytest.param(Activity.RATE_LIMITED, "limit", "its screen showed a limit", id="a-limit"),
+    ],
+)
+def test_what_a_screen_showed_is_said_as_a_person_would(activity: Activity, event: str, because: str) -> None:
+    assert fuse([said(9, activity, Source.PANE, event=event)], NOW).because == because
+
+
+def test_how_long_nothing_was_heard_is_said_as_everywhere() -> None:
+    found = fuse([said(960, W, event="UserPromptSubmit")], NOW)
+    assert (found.state, "nothing was heard of it for 16m" in found.because) == (Activity.STALLED, True)
+
+
 def test_the_answer_says_which_source_was_not_believed() -> None:
     found = fuse([hooked(9, "PermissionRequest", **BASH), said(8, W, Source.PANE)], NOW)
     assert "screen said working" in found.because
