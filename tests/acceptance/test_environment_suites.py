@@ -74,6 +74,7 @@ async def test_every_step_works_on_a_port_that_had_to_be_another_by_every_way_in
     project = shop(yard, {"name": "steps", "cases": ALL_STEPS}, {"name": "given", "runner": "shell", "command": GIVEN})
     error = project.refused("run")
     assert (error["code"], error["suggestedActions"]) == ("INVALID_STATE", ["run_setup", "read_environment"])
+    assert error["message"] == "the environment is not up: it was not set up yet, or cleaned since"
     assert project.up()["portMappings"][0]["reassigned"] is True
     ran = project.env("run")
     assert ran.code == 0, ran

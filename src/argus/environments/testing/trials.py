@@ -36,6 +36,13 @@ from argus.host.engine.seam import EngineRefused
 
 _ASK = 5.0
 """Seconds in which the engine has to answer while suites run."""
+_STANDS = {
+    State.NONE: "it was not set up yet, or cleaned since",
+    State.SETTING_UP: "it is being set up",
+    State.CLEANING: "it is being cleaned",
+    State.INTERRUPTED: "a setup or clean of it was cut short",
+    State.FAILED: "its setup failed",
+}
 
 
 class Case(Protocol):
@@ -67,9 +74,9 @@ def needed(loaded: Loaded, run: Run | None) -> Run | None:
     if not loaded.blueprint.parts:
         return None
     if run is None or run.state is not State.UP:
-        state = run.state.value if run else State.NONE.value
-        message = f"the environment is not up: {state}"
-        raise ArgusError(Code.INVALID_STATE, message, state=state, project=loaded.blueprint.project)
+        state = run.state if run else State.NONE
+        message = f"the environment is not up: {_STANDS.get(state, state.value)}"
+        raise ArgusError(Code.INVALID_STATE, message, state=state.value, project=loaded.blueprint.project)
     return run
 
 
