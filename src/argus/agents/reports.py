@@ -127,7 +127,7 @@ def hint(gate: Gate, agent: Agent, most: int) -> str:
         Gate.AUTONOMY: f"respawn requires moderate+; argus agents respawn {agent.id} does it once",
         Gate.DEPENDENCY: "what it needs is down; it is started when that is back",
         Gate.CAP: f"all {most} respawns of this hour are spent; find out why it keeps ending",
-        Gate.BACKOFF: f"waits {math.ceil(agent.wait)} s before it is started again",
+        Gate.BACKOFF: f"is started again {math.ceil(10 * agent.wait) / 10:g} s after its death",
         Gate.RECORD: "the record cannot be written, and nothing is done without it",
     }[gate]
 

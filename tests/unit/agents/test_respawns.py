@@ -42,6 +42,17 @@ async def test_a_death_with_a_wait_is_recorded_before_the_wait_and_the_start_aft
 
 
 @simulated
+async def test_the_wait_is_said_as_it_is_counted_from_the_death(rig: Rig):
+    rig.respawn = {"backoff": "1010ms"}
+    await rig.start()
+    rig.process(await rig.spawn()).exit(1)
+    await rig.passes(10)
+    events = {one.type: one.data for one in await rig.store.events(0, limit=100)}
+    assert events["agent_died"]["wait"] == 1.01
+    assert events["respawn_held_back"]["hint"] == "is started again 1.1 s after its death"
+
+
+@simulated
 async def test_two_arguses_on_one_record_give_no_id_to_two_tasks(rig: Rig):
     """Each keeps count of the ids for itself: what the other has given away since, only the record knows."""
     await rig.start()
