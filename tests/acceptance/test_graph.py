@@ -163,6 +163,7 @@ def test_who_needs_it_is_told_once_waits_and_goes_on_when_it_is_back(world: Worl
         assert lines[1] == "[argus] web is back. Go on with your work."
     told = [message.title for message in world.hook.messages if not message.title.startswith("AGENT RESPAWNED")]
     assert told == ["SERVICE DOWN: web", "SERVICE RECOVERED: web"]
+
     # The story says who really was told, and not that somebody was who only asks.
     def typed() -> list[str]:
         entries = world.argus.get(f"/api/incidents/{incident}")["story"]
