@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from argus.core import patterns
 from argus.core.errors import ArgusError, Code
 
 Path = tuple[str | int, ...]
@@ -91,6 +92,8 @@ def in_words(kind: str, text: str, context: Mapping[str, Any]) -> str:
         return f"has {bound} entries"
     if kind == "value_error":
         return text.removeprefix("Value error, ")
+    if kind == "string_pattern_mismatch":
+        return patterns.in_words(context["pattern"])
     for begins in ("Input should ", "String should ", "Value should "):
         text = text.replace(begins, "must ", 1) if text.startswith(begins) else text
     return _EXPECTED.get(kind, text[0].lower() + text[1:])

@@ -9,11 +9,11 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from argus.core.depending import Thing, thing
+from argus.core.patterns import VARIABLE
 from argus.schema import Dependencies, Duration, Name, PositiveDuration, Section, lasting
 
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 """What is a name also to tmux and to git."""
-_VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]*$"
 
 
 def _argv(value: Any) -> Any:
@@ -58,7 +58,7 @@ class AgentConfig(Section):
         default=None, description="What kind of agent it is; by default told from the program's name."
     )
     cwd: str | None = Field(default=None, min_length=1, description="The project, where a spawn names none.")
-    env: dict[Annotated[str, Field(pattern=_VARIABLE)], str] = Field(
+    env: dict[Annotated[str, Field(pattern=VARIABLE)], str] = Field(
         default_factory=dict, description="Added to the environment."
     )
     tmux: bool = Field(default=False, strict=True, description="In a tmux session of its own.")

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
+from argus.core.patterns import WEB_ADDRESS
 from argus.schema import PositiveDuration, Section, lasting
 
 _NAME = re.compile(r"[A-Za-z0-9]+(?:(?:_|-+)[A-Za-z0-9]+)*")
@@ -32,7 +33,7 @@ class McpServer(Section):
     args: tuple[str, ...] = Field(default=(), description="Its arguments.")
     env: dict[str, SecretStr] = Field(default={}, description="What it is given besides Argus's own environment.")
     cwd: str | None = Field(default=None, description="Where it runs; the folder of this file if left out.")
-    url: str | None = Field(default=None, pattern=r"^https?://|^\$\{", description="Its address: streamable HTTP.")
+    url: str | None = Field(default=None, pattern=WEB_ADDRESS, description="Its address: streamable HTTP.")
     headers: dict[str, SecretStr] = Field(default={}, description="What is sent with every request.")
 
     @model_validator(mode="before")

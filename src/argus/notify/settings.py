@@ -6,10 +6,11 @@ from typing import Annotated
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 
+from argus.core.patterns import TIME_OF_DAY
 from argus.schema import PositiveDuration, Section, lasting
 
 Tier = Annotated[int, Field(ge=1, le=3, strict=True)]
-Time = Annotated[str, Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")]
+Time = Annotated[str, Field(pattern=TIME_OF_DAY)]
 
 
 class RateLimit(Section):

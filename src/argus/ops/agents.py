@@ -11,11 +11,12 @@ from argus.agents.model import Agent
 from argus.core.autonomy import Level
 from argus.core.clock import milliseconds, rfc3339
 from argus.core.errors import Code
+from argus.core.patterns import CONVERSATION
 from argus.ops.caller import Scope
 from argus.ops.house import House
 from argus.ops.operation import operation
 from argus.ops.services import Nothing
-from argus.ops.snake import SESSION, TASK, AgentNamed, Pid, Said, SnakeAnswer, SnakeAsk, speaks_for
+from argus.ops.snake import TASK, AgentNamed, Pid, Said, SnakeAnswer, SnakeAsk, speaks_for
 from argus.schema import Name
 
 
@@ -30,7 +31,7 @@ class BeatAsk(SnakeAsk):
     pid: Pid | None = Field(default=None, description="Its process, on this host")
     host: str = Field(default="", max_length=255, description="The host it runs on; left out: this one")
     session: str = Field(
-        default="", max_length=200, pattern=SESSION, description="What its program calls the conversation"
+        default="", max_length=200, pattern=CONVERSATION, description="What its program calls the conversation"
     )
 
 

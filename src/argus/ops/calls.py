@@ -12,8 +12,9 @@ from argus.bridge.keeper import Seen
 from argus.bridge.whence import Whence
 from argus.core.breaker import State
 from argus.core.errors import IN_BRIDGE, ArgusError, Code
+from argus.core.patterns import NO_NUL
 from argus.ops.caller import Role, Scope
-from argus.ops.environments import NO_NUL, ShellAsk
+from argus.ops.environments import ShellAsk
 from argus.ops.house import House
 from argus.ops.operation import CLI_FOLDER, CLI_SHELL, Answer, Ask, operation
 from argus.ops.owning import own_folder, owns

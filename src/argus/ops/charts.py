@@ -8,6 +8,7 @@ from pydantic import Field
 
 from argus.core.clock import rfc3339, stamp
 from argus.core.errors import ArgusError, Code
+from argus.core.patterns import NO_NUL
 from argus.ops.house import House
 from argus.ops.operation import Answer, Ask, operation
 from argus.ops.sessions import ProjectNamed
@@ -22,7 +23,7 @@ _HOURS, _DAYS, _NAMES = 24, 30, 50
 
 class HistoryAsk(Ask):
     services: str = Field(
-        min_length=1, max_length=8000, pattern=r"^[^\x00]*$", description="Names, separated by commas: at most 50"
+        min_length=1, max_length=8000, pattern=NO_NUL, description="Names, separated by commas: at most 50"
     )
 
 

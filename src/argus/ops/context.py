@@ -15,11 +15,11 @@ from argus.core.circuit import Circuit
 from argus.core.clock import milliseconds
 from argus.core.cutting import beginning
 from argus.core.errors import ArgusError
+from argus.core.patterns import NO_NUL
 from argus.environments.guarding.guardian import Seen as Guarded
 from argus.environments.runs import Run, State
 from argus.ops import wellness
 from argus.ops.calls import FolderAsk, whence
-from argus.ops.environments import NO_NUL
 from argus.ops.house import House
 from argus.ops.operation import CLI_FOLDER, Answer, Ask, operation
 from argus.ops.runs import Guards, names, rank

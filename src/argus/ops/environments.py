@@ -11,6 +11,7 @@ from pydantic import Field
 from argus.core.clock import rfc3339
 from argus.core.cutting import cleaned
 from argus.core.errors import IN_ENVIRONMENTS, ArgusError, Code
+from argus.core.patterns import IN_ENVIRONMENT, NO_NUL
 from argus.environments.looking import Seen
 from argus.environments.mocking.asking import Filter
 from argus.environments.orphans import Cleanup
@@ -46,7 +47,6 @@ _ENGINE = (Code.DOCKER_UNAVAILABLE, Code.CIRCUIT_OPEN, Code.DISK_SPACE_LOW, Code
 CONFIG = (Code.CONFIG_NOT_FOUND, Code.CONFIG_INVALID, Code.FORBIDDEN)
 
 
-NO_NUL = r"^[^\x00]*$"
 """No path, and no argument or variable of a program, can hold one."""
 _Value = Annotated[str, Field(pattern=NO_NUL)]
 
@@ -55,7 +55,7 @@ class ShellAsk(Ask):
     """Where the caller works, so that builds and commands behave as in its own shell. Kept in memory only."""
 
     folder: str = Field(max_length=4096, pattern=NO_NUL)
-    environ: dict[Annotated[str, Field(pattern=r"^[^\x00=]+$")], _Value] = Field(
+    environ: dict[Annotated[str, Field(pattern=IN_ENVIRONMENT)], _Value] = Field(
         json_schema_extra={"additionalProperties": False}  # other names than these are refused
     )
 

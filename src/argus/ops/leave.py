@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from argus.core.errors import Code
+from argus.core.patterns import QUESTION
 from argus.ops.house import House
 from argus.ops.operation import operation
 from argus.ops.sessions import KNOWN, ProjectNamed, SessionView, view
@@ -16,7 +17,7 @@ from argus.typist import Leave
 
 class AnswerAsk(ProjectNamed):
     answer: Leave = Field(description="allow: this once, and nothing more; deny")
-    prompt: str = Field(pattern=r"^[0-9a-f]{16}(-[0-9]{1,6})?$", description="The id of the question that was seen")
+    prompt: str = Field(pattern=QUESTION, description="The id of the question that was seen")
 
 
 class AnswerView(SnakeAnswer):

@@ -11,7 +11,9 @@ from typing import Any, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
+from pydantic_core import ErrorDetails
 
+from argus.core import patterns
 from argus.core.errors import ArgusError, Code
 from argus.ops.caller import Scope
 from argus.ops.house import House
@@ -99,11 +101,17 @@ def _check_encodable(values: dict[str, Any]) -> None:
 
 def invalid_request(invalid: ValidationError) -> ArgusError:
     errors = [
-        {"field": ".".join(str(part) for part in one["loc"]), "message": one["msg"].removeprefix("Value error, ")}
+        {"field": ".".join(str(part) for part in one["loc"]), "message": _in_words(one)}
         for one in invalid.errors(include_url=False, include_input=False)
     ][:50]
     first = errors[0]
     return ArgusError(Code.INVALID_REQUEST, f"{first['field'] or 'the request'}: {first['message']}", errors=errors)
+
+
+def _in_words(one: ErrorDetails) -> str:
+    if one["type"] == "string_pattern_mismatch":
+        return patterns.in_words(one["ctx"]["pattern"])
+    return one["msg"].removeprefix("Value error, ")
 
 
 def operation(

@@ -10,6 +10,7 @@ from argus.bridge.judging import State
 from argus.bridge.naming import MOST, TOOL
 from argus.bridge.querying import Query
 from argus.core.errors import Code
+from argus.core.patterns import MODEL
 from argus.ops.caller import Scope
 from argus.ops.calls import FolderAsk, whence
 from argus.ops.house import House
@@ -27,7 +28,7 @@ class QueryAsk(FolderAsk):
         description="The tools it may use: mcp__SERVER__TOOL, or mcp__SERVER__* for all of a server's",
         json_schema_extra={"examples": [["mcp__github__list_issues"]]},
     )
-    model: str = Field(default="sonnet", pattern=r"^[A-Za-z0-9][\w.:/\[\]@-]{0,99}$", description="Which model")
+    model: str = Field(default="sonnet", pattern=MODEL, description="Which model")
     max_turns: int = Field(default=3, ge=1, le=100, description="Turns of the model; one call of a tool takes two")
     timeout: PositiveDuration | None = Field(
         default=None, description='For all of it, waiting for a place included, such as "60s"'

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from argus.core.clock import age, rfc3339, stamp
 from argus.core.errors import ArgusError, Code
+from argus.core.patterns import NO_NUL, PROJECT
 from argus.ops.caller import Role, Scope
 from argus.ops.house import House
 from argus.ops.operation import operation
@@ -27,7 +28,6 @@ from argus.typist import Leave
 
 _ROW = 1000
 """Characters of one row of a terminal that are shown."""
-PROJECT = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,49}$"
 
 
 Tokens = Annotated[int, Field(ge=0, le=100_000_000), IS_NUMBER]
@@ -40,12 +40,10 @@ class ProjectNamed(SnakeAsk):
 
 class SessionAsk(ProjectNamed):
     session_type: Literal["cli", "sdk"] = Field(default="cli", description="In tmux, or where nobody can type")
-    session_id: str = Field(
-        default="", max_length=100, pattern=r"^[^\x00]*$", description="The tmux session; else PROJECT-ps"
-    )
+    session_id: str = Field(default="", max_length=100, pattern=NO_NUL, description="The tmux session; else PROJECT-ps")
     path: FullPath = Field(default="", description="The project's folder, in full")
     agent: Literal["claude", "codex", "plain"] = Field(default="claude", description="What runs there")
-    handoffs: str = Field(default=".bmad/handoffs", min_length=1, max_length=1000, pattern=r"^[^\x00]*$")
+    handoffs: str = Field(default=".bmad/handoffs", min_length=1, max_length=1000, pattern=NO_NUL)
     context_window: Window = Field(default=200_000)
 
 
@@ -55,7 +53,7 @@ class ContextAsk(ProjectNamed):
 
 
 class TellAsk(ProjectNamed):
-    text: str = Field(min_length=1, max_length=65_536, pattern=r"^[^\x00]*$", description="What is typed, as it is")
+    text: str = Field(min_length=1, max_length=65_536, pattern=NO_NUL, description="What is typed, as it is")
 
 
 class TellView(SnakeAnswer):

@@ -18,8 +18,6 @@ TASK = 150_000
 PID = 2**31 - 1
 _SAID = 125_000
 """Bytes of what an agent says that it works on: with some words around it still one argument of a program."""
-SESSION = r"^([A-Za-z0-9][A-Za-z0-9_.:-]*)?$"
-"""Never an option of the program that resumes it."""
 
 
 class SnakeAsk(Ask):

@@ -9,16 +9,15 @@ from pydantic import Field
 from argus.core import units
 from argus.core.clock import rfc3339
 from argus.core.errors import ArgusError, Code
+from argus.core.patterns import AGO, NO_NUL, PROJECT
 from argus.ops.caller import Role, Scope
 from argus.ops.house import House
 from argus.ops.operation import operation
 from argus.ops.owning import folder_of, own_folder, owns
-from argus.ops.sessions import PROJECT
 from argus.ops.snake import IS_NUMBER, FullPath, SnakeAnswer, SnakeAsk
 from argus.sessions.spawning import Rate
 from argus.sessions.spawns import Spawn, Status
 
-_TEXT = r"^[^\x00]*$"
 _REACH = 10_000
 """How far back an agent's own are looked for among those of others."""
 
@@ -32,9 +31,9 @@ class SpawnsAsk(SnakeAsk):
 
 class SpawnedAsk(SnakeAsk):
     project: str = Field(pattern=PROJECT, description="Whose session gave it away")
-    task_id: str = Field(min_length=1, max_length=100, pattern=_TEXT, description="What the project calls it")
-    task_type: str = Field(default="", max_length=50, pattern=_TEXT, description="For success rates")
-    description: str = Field(default="", max_length=4000, pattern=_TEXT, description="What it is to do")
+    task_id: str = Field(min_length=1, max_length=100, pattern=NO_NUL, description="What the project calls it")
+    task_type: str = Field(default="", max_length=50, pattern=NO_NUL, description="For success rates")
+    description: str = Field(default="", max_length=4000, pattern=NO_NUL, description="What it is to do")
     output_file: FullPath = Field(default="", description="Where it writes, in full")
 
 
@@ -45,11 +44,11 @@ class SpawnNamed(SnakeAsk):
 class SpawnPatch(SpawnNamed):
     status: Literal["running", "failed", "abandoned", "completed"] = Field(description="What became of it")
     exit_code: Exit | None = Field(default=None, description="Of its process")
-    error: str = Field(default="", max_length=2000, pattern=_TEXT, description="Why it failed")
+    error: str = Field(default="", max_length=2000, pattern=NO_NUL, description="Why it failed")
 
 
 class FailAsk(SpawnNamed):
-    error: str = Field(default="", max_length=2000, pattern=_TEXT, description="Why it failed")
+    error: str = Field(default="", max_length=2000, pattern=NO_NUL, description="Why it failed")
     exit_code: Exit | None = Field(default=None, description="Of its process")
 
 
@@ -85,12 +84,10 @@ class SpawnList(SnakeAnswer):
 
 
 class AuditAsk(SnakeAsk):
-    project: str | None = Field(default=None, max_length=50, pattern=_TEXT, description="Only of this project")
+    project: str | None = Field(default=None, max_length=50, pattern=NO_NUL, description="Only of this project")
     type: Literal["spawn", "context", "handoff", "orphaned_work"] | None = Field(default=None, description="Only these")
     status: Literal["ok", "warning", "critical"] | None = Field(default=None, description="Only these")
-    since: str | None = Field(
-        default=None, pattern=r"^[1-9][0-9]{0,2}[smhd]$", description='Only of the last, such as "24h"'
-    )
+    since: str | None = Field(default=None, pattern=AGO, description='Only of the last, such as "24h"')
     limit: int = Field(default=100, ge=1, le=1000, description="How many, the newest first")
     before: int | None = Field(default=None, ge=1, le=2**31 - 1, description="Where the page before ended")
 

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from argus.core.autonomy import Level
 from argus.core.clock import milliseconds, rfc3339
 from argus.core.errors import ArgusError, Code
+from argus.core.patterns import ABSOLUTE
 from argus.environments.runs import Run, State
 from argus.ops import wellness
 from argus.ops.agents import AgentView
@@ -131,7 +132,7 @@ class TokenAsk(Ask):
     )
     agent: Name | None = Field(default=None, description="Whose token it is; needed for agent")
     project: str | None = Field(
-        default=None, max_length=1000, pattern=r"^/[^\x00]*$", description="The absolute path of the agent's project"
+        default=None, max_length=1000, pattern=ABSOLUTE, description="The absolute path of the agent's project"
     )
 
     @model_validator(mode="after")

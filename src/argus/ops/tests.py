@@ -8,11 +8,12 @@ from typing import Any, Literal
 from pydantic import Field
 
 from argus.core.errors import IN_ENVIRONMENTS, Code
+from argus.core.patterns import NO_NUL
 from argus.environments.testing.outcome import Outcome
 from argus.environments.testing.results import Verdict
 from argus.ops.caller import Scope
 from argus.ops.circuits import ProblemView, problem_view
-from argus.ops.environments import CONFIG, NO_NUL, Environment, asked
+from argus.ops.environments import CONFIG, Environment, asked
 from argus.ops.house import House
 from argus.ops.operation import Answer, operation
 from argus.schema import PositiveDuration

@@ -9,11 +9,10 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from argus.core.errors import Code
+from argus.core.patterns import CONTAINER, DOCKER_LABEL
 from argus.host.engine.seam import Container, Engine
 from argus.services.model import Seen, Status
 
-NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
-LABEL = r"^[^\s=,\"'-][^\s=]*(=.*)?$"
 _SHOWN = 5
 _LONGEST = 60
 
@@ -25,11 +24,11 @@ def _once_each(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 Names = Annotated[
-    tuple[Annotated[str, Field(pattern=NAME, max_length=255)], ...],
+    tuple[Annotated[str, Field(pattern=CONTAINER, max_length=255)], ...],
     Field(min_length=1, max_length=1000),
     AfterValidator(_once_each),
 ]
-Label = Annotated[str, Field(pattern=LABEL, max_length=1000)]
+Label = Annotated[str, Field(pattern=DOCKER_LABEL, max_length=1000)]
 
 
 def check_given(values: dict[str, Any]) -> None:

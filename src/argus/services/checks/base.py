@@ -17,12 +17,12 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from argus.core.budget import MOST
+from argus.core.patterns import LAUNCHD_LABEL
 from argus.host.seam import Failure, Host, ProbeFailed
 from argus.schema import Name, PositiveDuration, Section, ServiceName, lasting
 from argus.services.containers import Label, Names
 from argus.services.model import Seen, Status
 from argus.services.restarters import AnyRestarter, Restarter, derived, understood
-from argus.services.restarters.launchd import LABEL
 from argus.services.restarters.systemd import Unit
 from argus.services.windows import Window
 
@@ -74,7 +74,7 @@ class Service(Section):
     failures_before_action: int | None = Field(
         default=None, ge=1, strict=True, description="Consecutive failures that confirm it is down; else the section's."
     )
-    launchd_label: str | None = Field(default=None, pattern=LABEL, description="The launchd job that runs it.")
+    launchd_label: str | None = Field(default=None, pattern=LAUNCHD_LABEL, description="The launchd job that runs it.")
     systemd_unit: Unit | None = Field(default=None, description="The systemd unit that runs it.")
     systemd_user: bool = Field(default=False, strict=True, description="It is a unit of the user's own.")
     containers: Names | None = Field(default=None, description="The containers that it is made of, or that run it.")

@@ -6,14 +6,13 @@ import os
 
 from pydantic import Field
 
+from argus.core.patterns import LAUNCHD_LABEL
 from argus.host.seam import Host, Ran
 from argus.schema import PositiveDuration, Section, lasting
 
-LABEL = r"^[A-Za-z0-9._][A-Za-z0-9._-]*$"
-
 
 class LaunchdRestarter(Section):
-    launchd: str = Field(pattern=LABEL, max_length=255, description="The label of the job.")
+    launchd: str = Field(pattern=LAUNCHD_LABEL, max_length=255, description="The label of the job.")
     timeout: PositiveDuration = lasting("60s", "How long it may take.")
 
     def target(self, service: str) -> str:

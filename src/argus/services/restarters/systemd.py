@@ -8,10 +8,10 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
+from argus.core.patterns import SYSTEMD_UNIT
 from argus.host.seam import Host, Ran
 from argus.schema import PositiveDuration, Section, lasting
 
-_NAME = r"^[A-Za-z0-9:_.@\\][A-Za-z0-9:_.@\\-]*$"
 _TEMPLATE = re.compile(r"@(\.(service|socket|target|timer|path|mount|automount|swap|slice|scope))?$")
 
 
@@ -22,7 +22,7 @@ def _is_one_unit(name: str) -> str:
     return name
 
 
-Unit = Annotated[str, Field(pattern=_NAME, max_length=255), AfterValidator(_is_one_unit)]
+Unit = Annotated[str, Field(pattern=SYSTEMD_UNIT, max_length=255), AfterValidator(_is_one_unit)]
 
 
 def systemctl(*words: str, user: bool) -> list[str]:
