@@ -91,6 +91,34 @@ def test_a_folder_that_is_gone_is_said_where_it_is_needed(argus: Argus, words: t
         assert "cd FOLDER" in ran.stderr
 
 
+def test_a_name_with_a_slash_is_refused_as_any_other_that_is_none(argus: Argus) -> None:
+    argus.configure()
+    argus.up()
+
+    def said(words: list[str]) -> tuple[str, str, list[str]]:
+        error = argus.cli(*words, "--json").error
+        return error["code"], error["message"], error["suggestedActions"]
+
+    for before, after in (
+        (["services", "pause"], ["--for", "5s"]),
+        (["agents", "logs"], []),
+        (["sessions", "handoff"], []),
+        (["breakers", "reset"], []),
+    ):
+        for name in ("db/../web", "../../etc/passwd", "../x y", "/", "web%2Fx"):
+            assert said([*before, name, *after]) == said([*before, "web?x=1", *after]), (before, name)
+    assert argus.rest("GET", "/api/services/db%2f..%2fweb").error["code"] == "INVALID_REQUEST"
+    assert argus.rest("GET", "/api%2Fservices").error["code"] == "NOT_FOUND"
+    assert argus.rest("GET", "/%2Fapi/services").error["code"] == "NOT_FOUND"
+
+
+def test_an_empty_name_is_refused_before_anybody_is_asked(argus: Argus) -> None:
+    for words in (("services", "check", ""), ("agents", "logs", "")):
+        ran = argus.cli(*words, "--json", env=_ALONE)
+        assert (ran.code, ran.error["code"]) == (2, "INVALID_REQUEST")
+        assert "is empty" in ran.error["message"]
+
+
 def test_a_folder_that_is_gone_is_not_missed_where_all_is_named_whole(argus: Argus) -> None:
     argus.configure()
     named, file = {"ARGUS_CONFIG": str(argus.config)}, str(argus.config)

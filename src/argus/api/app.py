@@ -21,6 +21,7 @@ from argus.api.answers import Errors, json_response
 from argus.api.docs import page as docs_page
 from argus.api.guard import CALLER, COOKIE, SESSION_SECONDS, Guard, Keys
 from argus.api.mcp_door import McpDoor
+from argus.api.paths import Segments
 from argus.api.sse import EventStream
 from argus.core.errors import ArgusError, Code
 from argus.loops import log
@@ -85,7 +86,7 @@ def build(house: House, keys: Keys, errors: Errors, stopping: asyncio.Event, hos
     ]
     app = Starlette(routes=routes, exception_handlers=_handlers(errors))
     app.router.redirect_slashes = False
-    return Api(Guard(app, keys=keys, errors=errors, host=host), door)
+    return Api(Segments(Guard(app, keys=keys, errors=errors, host=host)), door)
 
 
 def _answer(make: Callable[[], Response]) -> Callable[[Connection, Receive, Send], Any]:

@@ -319,7 +319,10 @@ def _run(operations: list[dict[str, Any]], given: dict[str, Any], verb: str, as_
     for field in one["fields"]:
         name = field["name"]
         if field["in"] == "path":
-            path = path.replace(f"{{{name}}}", quote(str(given.get(name, field["default"])), safe=""))
+            said = str(given.get(name, field["default"]))
+            if not said:
+                raise click.UsageError(f"{_metavar(field).strip('[]')} is empty")
+            path = path.replace(f"{{{name}}}", quote(said, safe=""))
         elif name not in given:
             continue
         elif field["in"] == "query":
