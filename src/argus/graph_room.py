@@ -231,7 +231,7 @@ class Parts:
             return self.sessions.turn(who.name)
         agent = self.crew.find(who.name)
         kind = self.crew.settings.configs[agent.config].kind
-        return self.sessions.turn_of(kind, agent.session) if agent.session else None
+        return self.sessions.turn_of(kind, agent.session, was_in_turn=agent.in_turn) if agent.session else None
 
 
 def why(health: Health, outage: Outage) -> str:

@@ -449,6 +449,29 @@ def test_an_asked_restart_that_waits_when_argus_is_killed_is_withdrawn_by_the_ne
     assert not world.argus.journal("restart_started")
 
 
+@pytest.mark.parametrize("how", ["ends", "lasts too long"])
+def test_an_argus_that_was_killed_goes_on_waiting_for_the_turn_of_an_agent(world: World, how: str) -> None:
+    world.up("repair", waitForWork="60s" if how == "ends" else "6s")
+    id = world.spawn("thinker")
+    world.works(id)
+    turn = {"session_id": world.agent(id)["session"], "cwd": str(world.project), "prompt": "x"}
+    world.argus.rest("POST", "/api/hooks/claude", {**turn, "hook_event_name": "UserPromptSubmit"})
+    world.web.kill()
+    began = world.argus.wait_for("service_down").data["timestamp"]
+    world.argus.kill()
+    world.argus.up()
+    if how == "ends":
+        busy = f"agent {id} is in a turn"
+        eventually(lambda: world.argus.service("web")["waitsFor"] == busy, "the next Argus waits for it")
+        assert world.web.runs == 0
+        world.argus.rest("POST", "/api/hooks/claude", {**turn, "hook_event_name": "Stop"})
+    started = world.argus.wait_for("restart_started").data
+    waited = (started["timestamp"] - began) / 1000
+    assert started.get("outwaited") == (None if how == "ends" else f"agent {id} is in a turn")
+    assert how == "ends" or waited >= 6
+    world.argus.wait_for("service_recovered")
+
+
 def test_an_agent_that_asks_does_not_wait_for_its_own_turn(world: World) -> None:
     world.up("repair", waitForWork="60s")
     id = world.spawn("thinker")

@@ -21,6 +21,7 @@ from argus.agents.messages import (
     SpawnAsked,
     StopAsked,
     Turn,
+    TurnTold,
     WriteSeen,
 )
 from argus.agents.model import Agent, State
@@ -114,6 +115,20 @@ class Crew:
 
     def silence(self, agent: Agent) -> float:
         return self._keeper.ledger.silence(agent)
+
+    def speaking(self, kind: str, conversation: str) -> Agent | None:
+        """Whose conversation it is, of those whose turns are waited for: they depend on something."""
+        configs = self.settings.configs
+        for agent in self._keeper.ledger.book.peek_at_all() if conversation else ():
+            if agent.session == conversation and agent.state is not State.DEAD:
+                config = configs.get(agent.config)
+                return agent if config is not None and config.kind == kind and config.depends_on else None
+        return None
+
+    def turned(self, agent: Agent, *, in_turn: bool) -> None:
+        """What its program tells of its turn. On record when one begins and when it ends, and not in between."""
+        # In its turn it is compared with what is on record: a beginning may still be on its way there.
+        self._tell(TurnTold(agent.id, in_turn))
 
     async def beat(self, beat: Beat) -> Pulse:
         agent = self._keeper.ledger.book.peek(beat.agent_id)

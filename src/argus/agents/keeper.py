@@ -25,6 +25,7 @@ from argus.agents.messages import (
     SpawnAsked,
     StopAsked,
     Turn,
+    TurnTold,
     WriteSeen,
 )
 from argus.agents.model import Agent, Origin, State
@@ -95,6 +96,8 @@ class Keeper:
                     await self._exited(id, ended)
                 case Look(id):
                     await self._judge.look(id)
+                case TurnTold(id, in_turn):
+                    await self._turn_told(id, in_turn)
                 case WriteSeen():
                     await self.ledger.write_seen(_WAITED)
                 case Reconfigured(settings):
@@ -107,6 +110,11 @@ class Keeper:
                 self.launches.tell_again(message)
             elif isinstance(message, Asked) and not message.reply.done():
                 message.reply.set_exception(error)
+
+    async def _turn_told(self, id: str, in_turn: bool) -> None:
+        agent = self.ledger.book.get(id)
+        if agent is not None and agent.in_turn != in_turn:
+            await self.ledger.note(replace(agent, in_turn=in_turn))
 
     # What is asked for, and what was carried out.
 

@@ -119,6 +119,14 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnTold:
+    """With every sign of its program: whether it is in a turn."""
+
+    id: str
+    in_turn: bool
+
+
+@dataclass(frozen=True, slots=True)
 class WriteSeen:
     """Time to write who was seen."""
 
@@ -129,4 +137,4 @@ class Reconfigured:
 
 
 Asked = Beaten | SpawnAsked | RespawnAsked | StopAsked | Forgotten | EndReported | Turn
-Message = Asked | Launched | Exited | Look | WriteSeen | Reconfigured
+Message = Asked | Launched | Exited | Look | TurnTold | WriteSeen | Reconfigured

@@ -79,6 +79,9 @@ class Agent:
     """What its program calls the conversation; a respawn resumes it."""
     resumes: bool = False
     """Whether it goes on with that conversation, or begins it."""
+    in_turn: bool = False
+    """Whether it was, as its program told last. Kept of those that depend on something: restarts wait for their turns,
+    also those of the next Argus."""
     process: Process | None = None
     seen: Stamp | None = None
     """The last beat, or the last time it was found alive."""

@@ -91,6 +91,7 @@ class Starts:
             waited=dead.wait,
             session=session,
             resumes=bool(session),
+            in_turn=False,
             process=None,
             terminal=self._waiting(dead.terminal),
             died=None,

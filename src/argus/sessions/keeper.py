@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from argus.core.autonomy import Level
-from argus.core.clock import Jump, stamp
+from argus.core.clock import Jump, age, stamp
 from argus.core.depending import Broke
 from argus.core.errors import ABOUT_SESSIONS, ArgusError, Code
 from argus.loops import keep_running, log
@@ -45,6 +45,7 @@ _MOST = 500
 class Sessions:
     def __init__(self, settings: Settings, tools: Tools) -> None:
         self._tools = tools
+        self._began = stamp(tools.clock)
         self.settings = settings
         self._all: dict[str, Watched] = {}
         self._locks: dict[str, asyncio.Lock] = {}
@@ -161,11 +162,16 @@ class Sessions:
         one, now = self.find(project), stamp(self._tools.clock)
         return Turn(turns.age_of(one.turn_began(now), now)) if one.is_at_work else None
 
-    def turn_of(self, kind: str, conversation: str) -> Turn | None:
-        """The one that a conversation, wherever it goes on, was last heard to be in."""
+    def turn_of(self, kind: str, conversation: str, *, was_in_turn: bool = False) -> Turn | None:
+        """The one that a conversation, wherever it goes on, was last heard to be in. `was_in_turn`: as an earlier Argus
+        put it on record; believed until it tells something itself, for as long as its silence is no stall."""
         signs, now = self.ear.signs(kind, conversation), stamp(self._tools.clock)
         patience = Patience(self.settings.spawns.stalled_after)
         standing = fuse(signs, now, alive=True, session=conversation, patience=patience)
+        if standing.state is Activity.UNKNOWN and was_in_turn:
+            is_over = any(sign.ends and not sign.subagent for sign in signs)
+            is_stalled = age(self._began, now) >= patience.stalled_after
+            return None if is_over or is_stalled else Turn(None)
         if standing.state is not Activity.WORKING:
             return None
         return Turn(None if standing.subagents else turns.age_of(turns.began(signs, now, conversation), now))
