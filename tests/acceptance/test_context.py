@@ -45,3 +45,19 @@ async def test_the_block_says_what_is_up_and_down_and_what_is_left_of_the_budget
     async with Client(program) as client:
         said = await client.call_tool("argus_context", {})
     assert "- db: DOWN" in str(said.structured_content or said.content)
+
+
+def test_what_is_in_maintenance_is_told_with_its_end(argus: Argus, web: WebServer) -> None:
+    argus.configure([web.service()])
+    argus.up()
+    argus.wait_until("web", "up")
+    assert argus.cli("services", "pause", "web", "--for", "1h").code == 0
+    until = argus.service("web")["pausedUntil"]
+    minutes = until.rpartition(":")[0]  # its end is counted by the boot clock, and a few milliseconds off
+    (line,) = [one for one in argus.cli("context").stdout.splitlines() if "web" in one]
+    assert f" -- in maintenance, paused until {minutes}" in line
+    web.kill()
+    argus.wait_until("web", "down")
+    (line,) = [one for one in argus.cli("context").stdout.splitlines() if "web" in one]
+    assert line.startswith("- web: DOWN")
+    assert f" -- in maintenance, paused until {minutes}" in line

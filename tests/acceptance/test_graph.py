@@ -570,6 +570,9 @@ def test_an_environment_that_is_ill_and_one_whose_service_is_down_are_told_by_th
     harbour.wait_for("dependency_lost", count=3)  # of the environment
     assert harbour.get("/api/state")["environments"][0]["waitsFor"] == ["service db"]
     assert harbour.cli("status").stdout.count("waits for service db") == 2
+    told = harbour.cli("context").stdout.splitlines()
+    assert "- environment shop: UP (1/1 containers well); waits for service db" in told
+    assert "- waits for service db: agent team-worker001" in told
     explains = harbour.get(f"/api/incidents/{lost['incident']}")["explains"]
     assert [(one["kind"], one["name"]) for one in explains] == [("agent", "team-worker001"), ("environment", "shop")]
     (harbour.folder / "alive").touch()

@@ -11,6 +11,7 @@ from argus.agents.model import Agent
 from argus.agents.model import State as Life
 from argus.core.autonomy import Level
 from argus.core.clock import SystemClock
+from argus.core.depending import Broken, thing
 from argus.core.redact import Redactor
 from argus.environments.guarding.guardian import Seen
 from argus.environments.guarding.model import State as Guard
@@ -67,7 +68,7 @@ def house(*found: tuple[Run, Guards]) -> House:
             event_needs_a_person=False,
             history=SimpleNamespace(uptimes=uptimes),
         ),
-        "crew": SimpleNamespace(agents=[], stops=SimpleNamespace(requests={})),
+        "crew": SimpleNamespace(agents=[], stops=SimpleNamespace(requests={}), broken=lambda agent: ()),
         "autonomy": SimpleNamespace(level=Level.MODERATE),
         "facts": Facts("1", 1, "http://127.0.0.1:1", "/home", 0.0),
         "setup": Setup(None, discovered=False),
@@ -242,3 +243,60 @@ def test_of_many_services_those_that_are_well_are_counted():
     few = of(3, 98)
     assert (len(few), few[-1]) == (4, "- 98 services are well")
     assert of(130, 900)[-2:] == ["- and 30 more that are not well", "- 900 services are well"]
+
+
+def root(name: str) -> Broken:
+    return Broken(thing(name), 0.0)
+
+
+def waiting(*found: tuple[Run, Guards], needs: dict[str, tuple[Broken, ...]], agents: int = 0) -> House:
+    """What environments need, by their projects, and agents, by their configs, and is down."""
+    made = cast(Any, house(*found))
+    made.needed = lambda one: needs.get(one.project, ())
+    made.graph.broken = lambda roots: roots
+    made.crew.agents = [Agent(f"team-w{n}", f"l{n}", 1, Life.ALIVE, 0.0, config="w") for n in range(agents)]
+    made.crew.broken = lambda agent: needs.get(agent.config, ())
+    return cast(House, made)
+
+
+async def said(made: House) -> list[str]:
+    return (await context.run(made, ContextAsk())).text.splitlines()
+
+
+async def test_an_environment_says_what_it_waits_for_before_those_that_are_well():
+    well = [(run(f"well{n}", since=100.0 + n), {"db": seen()}) for n in range(12)]
+    ill = (run("ill", since=2.0), {"web": seen(Guard.EXHAUSTED, "it ended")})
+    waits = (run("shop", since=1.0), {"db": seen()})
+    made = waiting(*well, ill, waits, needs={"shop": (root("o1"), root("environment:p")), "ill": (root("o1"),)})
+    found = [one for one in await said(made) if one.startswith("- environment")]
+    assert found[:2] == [
+        "- environment ill: web EXHAUSTED (it ended); waits for service o1",
+        "- environment shop: UP (1/1 containers well); waits for service o1 and environment p",
+    ]
+
+
+async def test_who_waits_for_what_is_one_line_for_hundreds():
+    found = await said(waiting(needs={"w": (root("db"),)}, agents=300))
+    assert [one for one in found if "waits" in one] == [
+        "- waits for service db: agent team-w0, agent team-w1, agent team-w2, agent team-w3, agent team-w4, "
+        "agent team-w5, agent team-w6, agent team-w7, agent team-w8, agent team-w9, and 290 more"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("more", "outlook"),
+    [
+        ({}, " -- needs a person"),
+        ({"paused_until": "noon"}, " -- needs a person; in maintenance, paused until noon"),
+        ({"state": "up", "paused_until": "noon"}, " -- in maintenance, paused until noon"),
+        ({"repairing": True, "paused_until": "noon"}, " -- being restarted; in maintenance, paused until noon"),
+    ],
+)
+def test_a_service_in_maintenance_says_until_when(more: dict[str, Any], outlook: str):
+    one = {
+        "name": "root", "type": "command", "state": "down", "failures": 0, "detail": "", "port": None, "gate": None,
+        "flapping": False, "repairing": False, "explained_by": None, "restartable": False, "latency_ms": None,
+        "paused_until": None,
+    }  # fmt: skip
+    (line,) = _services(house(), cast(Any, [SimpleNamespace(**{**one, **more})]), {})
+    assert line == f"- root: {more.get('state', 'down').upper()}{outlook}"

@@ -64,13 +64,15 @@ VERBS: dict[str, list[dict[str, Any]]] = {'status': [{'name': 'state',
                       '\n'
                       'Changes nothing. Read it before blaming your own work for a failure: the machine may '
                       'be broken. It names every\n'
-                      'service with its state (of more than a hundred those that are not well), environments '
-                      'with the containers that are\n'
-                      'not well, how many agents there are, agents and sessions that need somebody, open '
-                      'circuit breakers, what is left of\n'
-                      'the restart budget, how much Argus may do by itself, and the other MCP servers that '
-                      'can be called from your folder,\n'
-                      'and whether each is available. Details are in `services`.',
+                      'service with its state and whether it is in maintenance (of more than a hundred those '
+                      'that are not well),\n'
+                      'environments with the containers that are not well, how many agents there are, who '
+                      'waits for what is down, agents\n'
+                      'and sessions that need somebody, open circuit breakers, what is left of the restart '
+                      'budget, how much Argus may do by\n'
+                      'itself, and the other MCP servers that can be called from your folder, and whether '
+                      'each is available. Details are in\n'
+                      '`services`.',
               'long': False,
               'fields': [{'name': 'projectPath',
                           'in': 'query',

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,10 +14,12 @@ from argus.core.breaker import State as Breaking
 from argus.core.circuit import Circuit
 from argus.core.clock import milliseconds
 from argus.core.cutting import beginning
+from argus.core.depending import Broke
 from argus.core.errors import ArgusError
 from argus.core.patterns import NO_NUL
 from argus.environments.guarding.guardian import Seen as Guarded
 from argus.environments.runs import Run, State
+from argus.graph.words import waits
 from argus.ops import wellness
 from argus.ops.calls import FolderAsk, whence
 from argus.ops.house import House
@@ -31,7 +33,7 @@ from argus.sessions.signals import words
 from argus.sessions.watched import Watched
 
 _HEAD = "Service Health:"
-_SERVICES, _SERVERS, _NOTICES, _RUNS, _PARTS = 100, 20, 3, 10, 10
+_SERVICES, _SERVERS, _NOTICES, _RUNS, _PARTS, _ROOTS = 100, 20, 3, 10, 10, 10
 _CUT, _LINE = 160, 2000
 """Characters of what somebody else said, and of a line of them."""
 _INTERRUPTED = "Argus ended in the middle, and what was begun is left: set it up again, or clean it"
@@ -57,10 +59,11 @@ async def context(house: House, ask: ContextAsk) -> ContextView:
     """Returns a compact, stable block of text on the machine's health, meant for an AI's context.
 
     Changes nothing. Read it before blaming your own work for a failure: the machine may be broken. It names every
-    service with its state (of more than a hundred those that are not well), environments with the containers that are
-    not well, how many agents there are, agents and sessions that need somebody, open circuit breakers, what is left of
-    the restart budget, how much Argus may do by itself, and the other MCP servers that can be called from your folder,
-    and whether each is available. Details are in `services`.
+    service with its state and whether it is in maintenance (of more than a hundred those that are not well),
+    environments with the containers that are not well, how many agents there are, who waits for what is down, agents
+    and sessions that need somebody, open circuit breakers, what is left of the restart budget, how much Argus may do by
+    itself, and the other MCP servers that can be called from your folder, and whether each is available. Details are in
+    `services`.
     """
     lines = [_HEAD]
     services = [view(house, name, Uptime()) for name in sorted(house.watch.services)]
@@ -70,6 +73,7 @@ async def context(house: House, ask: ContextAsk) -> ContextView:
         lines.append("- nothing is watched")
     lines += _environments(house)
     lines += _crew(house)
+    lines += _waiting(house)
     agents = [one for one in house.crew.agents if one.needs_a_person or not wellness.agent(one)]
     lines += [f"- agent {_agent_line(house, one)}" for one in agents]
     sessions = [one for one in house.sessions.all if needs_you(one) or not wellness.session(one)]
@@ -110,12 +114,30 @@ def _crew(house: House) -> list[str]:
     return [f"- agents: {', '.join(f'{count} {state}' for state, count in sorted(states.items()))}"] if states else []
 
 
+def _waiting(house: House) -> list[str]:
+    """Those who wait for the same in one line: what breaks for one of them mostly breaks for hundreds."""
+    found = defaultdict[str, list[str]](list)
+    for who, roots in wellness.waiting(house):
+        found[_waits(roots)].append(who)
+    lines = [f"- {what}: {', '.join(who[:_PARTS])}{_more(who)}" for what, who in found.items()]
+    return lines[:_ROOTS] + ([f"- and {len(lines) - _ROOTS} more that wait"] if len(lines) > _ROOTS else [])
+
+
+def _waits(roots: Broke) -> str:
+    return waits(roots[:_PARTS]) + _more(roots)
+
+
 def _environments(house: House) -> list[str]:
     """The worst first: the rest may be cut off."""
-    found = [(run, house.environments.guards(run)) for run in house.environments.runs]
-    found.sort(key=lambda one: rank(*one))
-    called = names(run for run, _ in found)
-    lines = [f"- environment {called[run.key]}: {_environment(house, run, guards)}" for run, guards in found[:_RUNS]]
+    found = [
+        (run, house.environments.guards(run), wellness.environment_waits(house, run)) for run in house.environments.runs
+    ]
+    found.sort(key=lambda one: (rank(*one[:2]), not one[2]))
+    called = names(run for run, _, _ in found)
+    lines = [
+        f"- environment {called[run.key]}: {_environment(house, run, guards)}" + (f"; {_waits(roots)}" if roots else "")
+        for run, guards, roots in found[:_RUNS]
+    ]
     return lines + ([f"- and {len(found) - _RUNS} environments more"] if len(found) > _RUNS else [])
 
 
@@ -194,13 +216,18 @@ def _line(house: House, one: ServiceView, roots: Mapping[str, str]) -> str:
 
 def _outlook(one: ServiceView, roots: Mapping[str, str]) -> str:
     """What has to happen before it is back: whoever reads it need not look for that themselves."""
-    if one.state != Status.DOWN.value:
-        return ""
+    said = [_needed(one, roots)] if one.state == Status.DOWN.value else []
+    said += [f"in maintenance, paused until {one.paused_until}"] if one.paused_until else []
+    said = [part for part in said if part]
+    return f" -- {'; '.join(said)}" if said else ""
+
+
+def _needed(one: ServiceView, roots: Mapping[str, str]) -> str:
     if one.repairing:
-        return " -- being restarted"
+        return "being restarted"
     if one.explained_by:
-        return f" -- because of {roots.get(one.explained_by, 'the infrastructure event')}"
-    return " -- needs a person" if wellness.service_needs(one) else ""
+        return f"because of {roots.get(one.explained_by, 'the infrastructure event')}"
+    return "needs a person" if wellness.service_needs(one) else ""
 
 
 def _glance(one: ServiceView, detail: str) -> str:

@@ -11,7 +11,7 @@ from argus.core.autonomy import Level
 from argus.core.clock import milliseconds, rfc3339
 from argus.core.errors import ArgusError, Code
 from argus.core.patterns import ABSOLUTE
-from argus.environments.runs import Run, State
+from argus.environments.runs import Run
 from argus.ops import wellness
 from argus.ops.agents import AgentView
 from argus.ops.agents import view as agent_view
@@ -209,7 +209,6 @@ async def state(house: House, ask: Nothing) -> StateView:
 
 
 def _environment(house: House, run: Run, called: str, guards: Guards) -> EnvironmentGlance:
-    needs = house.needed(run) if run.state is State.UP else ()
     return EnvironmentGlance(
         name=house.clean(called),
         project=run.project,
@@ -222,7 +221,7 @@ def _environment(house: House, run: Run, called: str, guards: Guards) -> Environ
         containers=dict(run.containers),
         mocks=[*run.mocks, *(name for name in run.served if name not in run.mocks)],
         guards={name: one.state.value for name, one in guards.items()},
-        waits_for=[str(root.thing) for root in house.graph.broken(needs)],
+        waits_for=[str(root.thing) for root in wellness.environment_waits(house, run)],
     )
 
 

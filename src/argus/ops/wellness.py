@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from argus.agents.model import Agent
 from argus.agents.model import State as Life
 from argus.core.breaker import State as Breaking
-from argus.core.depending import Kind
+from argus.core.depending import Broke, Kind
 from argus.environments.runs import Run, State
 from argus.ops.house import House
 from argus.ops.runs import Guards, needs_a_person
@@ -34,9 +34,21 @@ def environment(run: Run, guards: Guards, awaited: Collection[str] = ()) -> bool
 
 def awaited(house: House) -> frozenset[str]:
     """The environments for which agents or sessions wait, by their projects."""
-    broke = [house.crew.broken(one) for one in house.crew.agents]
-    broke += [house.sessions.broken(one.session.project) for one in house.sessions.all]
+    broke = [roots for _, roots in waiting(house)]
     return frozenset(root.thing.name for roots in broke for root in roots if root.thing.kind is Kind.ENVIRONMENT)
+
+
+def waiting(house: House) -> Iterator[tuple[str, Broke]]:
+    """Every agent and session that waits, by kind and name, and for what."""
+    broke = [(f"agent {one.id}", house.crew.broken(one)) for one in house.crew.agents]
+    projects = [one.session.project for one in house.sessions.all]
+    broke += [(f"session {one}", house.sessions.broken(one)) for one in projects]
+    return ((who, roots) for who, roots in broke if roots)
+
+
+def environment_waits(house: House, run: Run) -> Broke:
+    """For what it needs that is not in it: one that is not up needs nothing."""
+    return house.graph.broken(house.needed(run)) if run.state is State.UP else ()
 
 
 def environment_needs(run: Run, guards: Guards, awaited: Collection[str]) -> bool:
