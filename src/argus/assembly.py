@@ -107,7 +107,17 @@ async def _live(
     environments = composing.environments(
         ground, host, breakers, notes, live, timekeeper.sound, parts_of_graph.explained
     )
-    sessions = session_room.sessions(ground, host, notes, live, lambda: autonomy.level, timekeeper.sound, graph.broken)
+    sessions = session_room.sessions(
+        ground,
+        host,
+        notes,
+        live,
+        lambda: autonomy.level,
+        timekeeper.sound,
+        graph.broken,
+        parts_of_graph.speakers,
+        parts_of_graph.turned,
+    )
     timekeeper.on_jump(sessions.time_jumped)
     bridge = bridge_room.bridge(ground, host, breakers, notes)
     watch = Watch(ground.config.health, ground.services, tools)

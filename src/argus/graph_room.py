@@ -29,6 +29,7 @@ from argus.services.model import Gate, Health, Outage, Status, Use
 from argus.services.watch import Watch
 from argus.sessions.hands import TypistHands
 from argus.sessions.keeper import Sessions
+from argus.sessions.overhearing import Speaker
 from argus.sessions.session import Place
 from argus.sessions.turns import Turn
 from argus.store.interface import Store
@@ -230,8 +231,28 @@ class Parts:
         if who.role is Role.SESSION:
             return self.sessions.turn(who.name)
         agent = self.crew.find(who.name)
+        return self._turn_of(agent) if agent.session else None
+
+    def _turn_of(self, agent: Agent) -> Turn | None:
+        if self.sessions is None or self.crew is None:
+            return None
         kind = self.crew.settings.configs[agent.config].kind
-        return self.sessions.turn_of(kind, agent.session, was_in_turn=agent.in_turn) if agent.session else None
+        return self.sessions.turn_of(kind, agent.session, was_in_turn=agent.in_turn)
+
+    def turned(self, kind: str, conversation: str) -> None:
+        """Keeps an agent's turn on record, so that an Argus which is killed goes on waiting for it. Sessions are kept
+        with what they do."""
+        agent = self.crew.speaking(kind, conversation) if self.crew else None
+        if agent is not None and self.crew is not None:
+            self.crew.turned(agent, in_turn=self._turn_of(agent) is not None)
+
+    def speakers(self) -> Iterator[Speaker]:
+        """Agents whose turns are waited for, and whose programs keep transcripts."""
+        for who in self.dependants() if self.crew else ():
+            agent = self.crew.peek(who.name) if self.crew and who.role is Role.AGENT else None
+            config = self.crew.settings.configs.get(agent.config) if self.crew and agent else None
+            if agent is not None and config is not None and agent.session and config.kind != "plain":
+                yield Speaker(config.kind, agent.session, agent.works_in, config.env)
 
 
 def why(health: Health, outage: Outage) -> str:

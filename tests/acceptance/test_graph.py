@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
+import re
 import signal
+import sqlite3
 import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +94,13 @@ class World:
             return next((int(line.split()[0]) for line in lines if line.split()[1] == id), 0)
 
         return eventually(look, f"{id} works")
+
+    def is_in_turn(self, id: str) -> bool:
+        """As the record says."""
+        store = f"file:{self.argus.home / 'argus.db'}?mode=ro"
+        with contextlib.closing(sqlite3.connect(store, uri=True)) as record:
+            rows = record.execute("SELECT data FROM documents WHERE domain = 'agents' AND id = ?", (id,)).fetchall()
+        return any(json.loads(data)["in_turn"] for (data,) in rows)
 
     def events(self, type: str) -> list[dict[str, Any]]:
         return [event.data for event in self.argus.journal(type)]
@@ -469,6 +481,38 @@ def test_an_argus_that_was_killed_goes_on_waiting_for_the_turn_of_an_agent(world
     waited = (started["timestamp"] - began) / 1000
     assert started.get("outwaited") == (None if how == "ends" else f"agent {id} is in a turn")
     assert how == "ends" or waited >= 6
+    world.argus.wait_for("service_recovered")
+
+
+@pytest.mark.parametrize("killed", [False, True], ids=["", "killed"])
+def test_the_turn_of_an_agent_is_known_from_its_transcript_alone(world: World, killed: bool) -> None:
+    world.up("repair", waitForWork="60s")
+    id = world.spawn("thinker")
+    world.works(id)
+    agent = world.agent(id)
+    slug = re.sub(r"[^A-Za-z0-9]", "-", os.path.realpath(world.project))
+    transcript = Path(world.argus.env["HOME"]) / ".claude" / "projects" / slug / f"{agent['session']}.jsonl"
+    transcript.parent.mkdir(parents=True)
+
+    def says(type: str, content: Any, **more: Any) -> None:
+        message = {"role": type, "content": content, **more}
+        row = {"type": type, "sessionId": agent["session"], "timestamp": datetime.now(UTC).isoformat()}
+        with transcript.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({**row, "message": message}) + "\n")
+
+    says("user", "mend it")
+    says("assistant", [{"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "sleep 600"}}])
+    busy = f"agent {id} is in a turn"
+    eventually(lambda: world.is_in_turn(id), "it was read")
+    world.web.kill()
+    assert busy in world.argus.wait_for("service_down").data["hint"]
+    if killed:
+        world.argus.kill()
+        world.argus.up()
+        eventually(lambda: world.argus.service("web")["waitsFor"] == busy, "the next Argus waits for it")
+    assert world.web.runs == 0
+    says("assistant", [{"type": "text", "text": "done"}], stop_reason="end_turn")
+    world.argus.wait_for("restart_started")
     world.argus.wait_for("service_recovered")
 
 

@@ -66,19 +66,10 @@ async def report(house: House, ask: HookAsk) -> Taken:
         _show(house, ask.agent, found)
     if found.sign is not None:
         house.sessions.heard(ask.agent, found.folder, found.sign)
-        _keep_turn(house, ask.agent, found.sign.session)
     else:
         house.sessions.ear.ignored(ask.agent)
     ignored = house.clean(found.ignored) or None
     return Taken(ok=True, timestamp=milliseconds(house.clock.wall()), ignored=ignored)
-
-
-def _keep_turn(house: House, kind: str, conversation: str) -> None:
-    """An agent's, so that an Argus which is killed goes on waiting for it. Sessions are kept with what they do."""
-    agent = house.crew.speaking(kind, conversation)
-    if agent is not None:
-        turn = house.sessions.turn_of(kind, conversation, was_in_turn=agent.in_turn)
-        house.crew.turned(agent, in_turn=turn is not None)
 
 
 def _show(house: House, agent: str, found: Told) -> None:

@@ -23,6 +23,7 @@ from argus.sessions.handing import TYPED, Handing
 from argus.sessions.leftovers import Leftovers
 from argus.sessions.model import Activity, ContextReading, Source
 from argus.sessions.observing import Observing
+from argus.sessions.overhearing import Overhearing
 from argus.sessions.prompting import Prompting, untyped
 from argus.sessions.session import SDK, Place, Session
 from argus.sessions.settings import Sessions as Settings
@@ -92,6 +93,8 @@ class Sessions:
         async with asyncio.TaskGroup() as group:
             group.create_task(keep_running("sessions.look", lambda: self._look_forever(group), store))
             group.create_task(keep_running("sessions.spawns", self._judge_forever, store))
+            if (read := self._tools.overhearing) is not None:
+                group.create_task(keep_running("sessions.overhearing", lambda: self._overhear_forever(read), store))
 
     def configure(self, settings: Settings) -> None:
         self.settings = settings
@@ -165,7 +168,8 @@ class Sessions:
     def turn_of(self, kind: str, conversation: str, *, was_in_turn: bool = False) -> Turn | None:
         """The one that a conversation, wherever it goes on, was last heard to be in. `was_in_turn`: as an earlier Argus
         put it on record; believed until it tells something itself, for as long as its silence is no stall."""
-        signs, now = self.ear.signs(kind, conversation), stamp(self._tools.clock)
+        now, read = stamp(self._tools.clock), self._tools.overhearing
+        signs = (*self.ear.signs(kind, conversation), *(read.signs(kind, conversation) if read else ()))
         patience = Patience(self.settings.spawns.stalled_after)
         standing = fuse(signs, now, alive=True, session=conversation, patience=patience)
         if standing.state is Activity.UNKNOWN and was_in_turn:
@@ -278,6 +282,7 @@ class Sessions:
     def heard(self, kind: str, folder: str, sign: Sign) -> None:
         """What an agent told by itself, wherever it works."""
         self.ear.heard(kind, folder, sign)
+        self._tools.turned(kind, sign.session)
         found = self._whose(folder, kind)
         if found is not None:
             found.hear([sign])
@@ -317,6 +322,12 @@ class Sessions:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(max(0.05, min([*waits, self.settings.look_every]))):
                     await self._news.wait()
+
+    async def _overhear_forever(self, overhearing: Overhearing) -> None:
+        while True:
+            for one in await overhearing.look():
+                self._tools.turned(one.kind, one.conversation)
+            await asyncio.sleep(self.settings.look_every)
 
     async def _judge_forever(self) -> None:
         while True:

@@ -10,6 +10,7 @@ from argus.core.autonomy import Level
 from argus.core.clock import Clock
 from argus.core.depending import Broke, Thing
 from argus.sessions.outputs import Reach
+from argus.sessions.overhearing import Overhearing
 from argus.sessions.session import Place
 from argus.sessions.signals import Sign
 from argus.sessions.spawns import Output
@@ -122,3 +123,6 @@ class Tools:
     show: Callable[[str, str, dict[str, object]], None] = field(default=lambda channel, type, data: None)
     broken: Callable[[tuple[Thing, ...]], Broke] = field(default=lambda needs: ())
     """What of these is down, by its roots."""
+    overhearing: Overhearing | None = None
+    turned: Callable[[str, str], None] = field(default=lambda kind, conversation: None)
+    """Somebody in that conversation said something: its turn may have begun, or be over."""

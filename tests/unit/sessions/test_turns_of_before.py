@@ -17,7 +17,8 @@ from argus.testing import FakeClock
 
 def made() -> tuple[FakeClock, Sessions]:
     clock = FakeClock()
-    return clock, Sessions(Settings(), cast(Any, SimpleNamespace(clock=clock)))
+    tools = SimpleNamespace(clock=clock, overhearing=None, turned=lambda kind, conversation: None)
+    return clock, Sessions(Settings(), cast(Any, tools))
 
 
 def turn(said: list[dict[str, Any]], *, was_in_turn: bool) -> Turn | None:
