@@ -461,16 +461,18 @@ def test_an_asked_restart_that_waits_when_argus_is_killed_is_withdrawn_by_the_ne
     assert not world.argus.journal("restart_started")
 
 
-@pytest.mark.parametrize("how", ["ends", "lasts too long"])
+@pytest.mark.parametrize("how", ["ends", "lasts too long", "its agent died meanwhile"])
 def test_an_argus_that_was_killed_goes_on_waiting_for_the_turn_of_an_agent(world: World, how: str) -> None:
-    world.up("repair", waitForWork="60s" if how == "ends" else "6s")
+    world.up("repair", waitForWork="6s" if how == "lasts too long" else "60s")
     id = world.spawn("thinker")
-    world.works(id)
+    pid = world.works(id)
     turn = {"session_id": world.agent(id)["session"], "cwd": str(world.project), "prompt": "x"}
     world.argus.rest("POST", "/api/hooks/claude", {**turn, "hook_event_name": "UserPromptSubmit"})
     world.web.kill()
     began = world.argus.wait_for("service_down").data["timestamp"]
     world.argus.kill()
+    if how == "its agent died meanwhile":
+        os.kill(pid, signal.SIGKILL)
     world.argus.up()
     if how == "ends":
         busy = f"agent {id} is in a turn"
@@ -479,8 +481,8 @@ def test_an_argus_that_was_killed_goes_on_waiting_for_the_turn_of_an_agent(world
         world.argus.rest("POST", "/api/hooks/claude", {**turn, "hook_event_name": "Stop"})
     started = world.argus.wait_for("restart_started").data
     waited = (started["timestamp"] - began) / 1000
-    assert started.get("outwaited") == (None if how == "ends" else f"agent {id} is in a turn")
-    assert how == "ends" or waited >= 6
+    assert started.get("outwaited") == (f"agent {id} is in a turn" if how == "lasts too long" else None)
+    assert how != "lasts too long" or waited >= 6
     world.argus.wait_for("service_recovered")
 
 
