@@ -17,6 +17,7 @@ from typing import Any
 
 from argus import __version__, config, discovery, home, installation, logs
 from argus.config import Config
+from argus.core import names
 from argus.core.clock import Clock, SystemClock
 from argus.core.errors import IN_THE_WAY, ArgusError, Code
 from argus.core.redact import Redactor, password_of, passwords_in
@@ -70,8 +71,8 @@ class Ground:
         return _loopback(str(address[0])), int(address[1])
 
     def log_path(self, name: str) -> str:
-        safe = "".join(one if one.isalnum() or one in "._-" else "_" for one in name)
-        return str(self.options.home / "logs" / f"restart-{safe}.log")
+        """Of a service's restarts: two that run at the same time must not write into one file."""
+        return str(self.options.home / "logs" / f"restart-{names.apart(name, strictly=True)}.log")
 
 
 @contextlib.asynccontextmanager

@@ -7,10 +7,11 @@ import shlex
 import signal
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
-from tests.acceptance.harness import Argus, Hook, WebServer, eventually
+from tests.acceptance.harness import Argus, Hook, WebServer, eventually, watched
 from tests.acceptance.test_secrets import everything
 from tests.faults import Injection
 
@@ -68,6 +69,29 @@ def test_a_restart_command_that_floods_its_output_works_and_leaves_a_short_log(a
     eventually(lambda: log.stat().st_size <= _MEBIBYTE, f"the log is short; it has {log.stat().st_size} bytes")
     assert web.answers
     assert web.runs == 1
+
+
+def test_what_restarts_of_services_of_similar_names_say_stands_with_each_of_them(argus: Argus, web: WebServer) -> None:
+    go, logs = argus.folder / "go", argus.home / "logs"
+    waits = f"echo of-the-blank; until [ -e {go} ]; do sleep 0.02; done; echo and-its-end; exit 3"
+    commands = {"my api": waits, "my_api": "echo of-the-line; exit 4"}
+    argus.configure(
+        watched(name, f"http://127.0.0.1:{web.port}/", interval="1h", restart={"command": ["sh", "-c", command]})
+        for name, command in commands.items()
+    )
+    argus.up()
+    for name in commands:
+        argus.wait_until(quote(name), "up")
+    assert argus.cli("services", "restart", "my api").code == 0
+    eventually(lambda: any(one.read_text() for one in logs.glob("restart-*.log")), "the first one is under way")
+    assert argus.cli("services", "restart", "my_api").code == 0
+    argus.wait_for("restart_finished", "my_api")
+    go.touch()
+    argus.wait_for("restart_finished", "my api")
+    said = {event.data["service"]: event.data["output"] for event in argus.journal("restart_finished")}
+    assert said == {"my api": "of-the-blank\nand-its-end\n", "my_api": "of-the-line\n"}
+    assert sorted(one.read_text() for one in logs.glob("restart-*.log")) == sorted(said.values())
+    assert (logs / "restart-my_api.log").read_text() == said["my_api"]
 
 
 @pytest.mark.req("INFRA-02.3")
