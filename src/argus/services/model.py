@@ -149,5 +149,9 @@ class Health(NamedTuple):
     """The act under way; while there is one, readings are noted and not judged."""
     judged_from: float = float("-inf")
     """Checks that were started before this moment say nothing any more: a restart lies between them and now."""
+    tried: float = float("-inf")
+    """When it was looked at after its last restart outside of an outage, by the monotonic clock."""
+    carried_out: bool = False
+    """Whether that restart really was."""
     recorded: Status | None = None
     """What the record says, so that a restart of Argus is not a change of state."""

@@ -104,12 +104,10 @@ class Planner:
         is_failing = judged.last is not None and judged.last.seen.status is Status.DOWN
         return is_failing and judged.status is Status.DOWN and judged.failures >= self.limits(service).failures
 
-    def repaired(self, service: Service, health: Health, judged: Health, outcome: str) -> Plan:
-        """The look after a restart."""
-        if health.outage is None:
-            return self._plain(service, health, judged)
+    def repaired(self, service: Service, outage: Outage, judged: Health, outcome: str) -> Plan:
+        """The look after a restart in an outage."""
         done, helped = outcome not in UNDONE, outcome == "recovered"
-        outage = replace(health.outage, restarted=health.outage.restarted or done, helped=helped)
+        outage = replace(outage, restarted=outage.restarted or done, helped=helped)
         if judged.status.alive:
             return self._recovery(service, judged, outage)
         if helped:
@@ -134,7 +132,8 @@ class Planner:
         outage = health.outage or self._new_outage(judged)
         facts = self.facts(service, judged._replace(outage=outage))
         decision = self._tools.decide(facts)
-        if decision == Hold(Gate.ALREADY) and not outage.escalated:
+        is_spent = decision == Hold(Gate.ALREADY)
+        if is_spent and not fresh and not outage.escalated:
             # Held back when it was looked at after its restart: in maintenance, or explained by something else.
             return self._escalation(service, judged, outage, "still_down")
         waiting = self._held(service.name, decision)
@@ -144,6 +143,9 @@ class Planner:
             return Plan(judged._replace(outage=outage))
         since = self._tools.clock.wall() - (self._tools.clock.monotonic() - waiting.since) if waiting else None
         decided = replace(policy.decided(outage, decision), explained_by=explained, waits_since=since)
+        if is_spent:
+            # Restarted in vain before it was confirmed: that it is down is told together with that.
+            decided = replace(decided, escalated=True)
         if is_as_before:
             # What explains it is known for sure now; nothing else has changed.
             return Plan(judged._replace(outage=decided), (outage_incident(service.name, decided),))
@@ -199,7 +201,14 @@ class Planner:
         clock, cause = self._tools.clock, judged.last.seen.detail if judged.last else ""
         wall, failing = clock.wall(), judged.failing_since
         since = wall if failing is None else wall - (clock.monotonic() - failing)
-        return Outage(self._tools.new_id(), wall, cause=cause, failing_since=since)
+        tried = policy.was_tried(judged)
+        return Outage(
+            *(self._tools.new_id(), wall),
+            restarts=int(tried),
+            restarted=tried and judged.carried_out,
+            cause=cause,
+            failing_since=since,
+        )
 
     def _failing(self, judged: Health, outage: Outage) -> float | None:
         """For how many seconds, where that is longer than its failures were counted."""

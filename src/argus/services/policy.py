@@ -59,6 +59,11 @@ def failing_before(health: Health, outage: Outage | None, now: float, wall: floa
     return began if began < counted - _SLACK else None
 
 
+def was_tried(health: Health) -> bool:
+    """Whether it was restarted since it began to fail, while nobody knew yet that this is an outage."""
+    return health.failing_since is not None and health.failing_since < health.tried
+
+
 def is_as_before(health: Health, status: Status) -> bool:
     """A reading that says once more what is known, of a service about which nothing is open."""
     return (

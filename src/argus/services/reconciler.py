@@ -24,12 +24,12 @@ from argus.services.healths import Healths
 from argus.services.messages import Asked, Jumped, Looked, Message, Observed, Paused, Reconfigured, Repaired, Withdrawn
 from argus.services.model import Gate, Health, Observation, Status, Use
 from argus.services.pauses import Pauses
-from argus.services.plans import DOMAIN, Plan, Planner, flapping_incident, outage_incident
+from argus.services.plans import DOMAIN, UNDONE, Plan, Planner, flapping_incident, outage_incident
 from argus.services.policy import Hold, Restart
 from argus.services.repairs import Repairs
 from argus.services.settings import Health as Settings
 from argus.services.spending import Spending
-from argus.services.surroundings import EVERYBODY, Surroundings
+from argus.services.surroundings import EVERYBODY, Surroundings, nobody
 from argus.services.tools import Tools
 from argus.services.waiting import Asking, Waits
 from argus.store.intents import Intents
@@ -272,9 +272,13 @@ class Reconciler:
                 raise
             # The act has its outcome on record: only the answer to that commit was lost on its way.
         self.repairing.pop(act.subject, None)
+        had_outage = plan is not None and self.healths[act.subject].outage is not None
         if plan is not None:
             self.healths[act.subject] = plan.health
         reach(Place.OUTCOME_RECORDED)
+        if plan is not None and not had_outage:
+            # Like any other reading, and before any other: it may be the one that confirms an outage.
+            await self._handle(Observed(act.subject, observation, nobody()))
 
     def _after(self, name: str, observation: Observation, outcome: str) -> Plan | None:
         if name not in self.services:
@@ -282,8 +286,10 @@ class Reconciler:
         service = self.services[name]
         # What our own restart changed is no flip: a crash loop runs into the budget, and is not called flapping.
         health = self.healths[name]._replace(repair=None, judged_from=observation.at, answers=None)
+        if health.outage is None:
+            return Plan(health._replace(tried=observation.at, carried_out=outcome not in UNDONE))
         judged = policy.judge(health, observation, self._plans.limits(service))
-        return self._plans.repaired(service, health, judged, outcome)
+        return self._plans.repaired(service, health.outage, judged, outcome)
 
     async def _reconfigured(
         self, settings: Settings, services: dict[str, Service], writes: tuple[Write, ...], take_over: Callable[[], None]

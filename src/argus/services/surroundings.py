@@ -59,7 +59,7 @@ class Surroundings:
                 self._take_in(Looked(name))
 
         def report(other: str, seen: Observation) -> None:
-            self._take_in(Observed(other, seen, _nobody()))
+            self._take_in(Observed(other, seen, nobody()))
             waiting.discard(other)
             if not waiting:
                 done()
@@ -81,7 +81,7 @@ class Surroundings:
         return [other for _, other in sorted(unseen)[:most]]
 
 
-def _nobody() -> asyncio.Future[Health]:
+def nobody() -> asyncio.Future[Health]:
     """For a reading that nobody waits for."""
     reply: asyncio.Future[Health] = asyncio.get_running_loop().create_future()
     reply.add_done_callback(lambda done: done.cancelled() or done.exception())
