@@ -322,12 +322,46 @@ _NOTHING = {"added": [], "removed": [], "changed": [], "counts": [0, 0, 0], "unc
             "dependency db, still waits for mq", id="of-what-and-what-else",
         ),
         pytest.param("agents", {"type": "spawn_waits", "dependencies": ["db", "mq"]}, "dependencies db mq", id="for"),
+        pytest.param(
+            "services",
+            {"type": "restart_finished", "outcome": "failed", "exitCode": None, "output": "",
+             "problem": "cannot start /opt/api/restart.sh: No such file or directory", "detail": "connection refused"},
+            "outcome failed, problem cannot start /opt/api/restart.sh: No such file or directory, "
+            "detail connection refused",
+            id="why-a-restart-could-not-begin",
+        ),
+        pytest.param(
+            "services",
+            {"type": "restart_finished", "outcome": "failed", "exitCode": 3, "problem": "", "detail": "refused",
+             "output": "begins\nno  such database\n \n"},
+            'outcome failed, problem exit status 3 ("no such database"), detail refused', id="why-a-restart-failed",
+        ),
+        pytest.param(
+            "services",
+            {"type": "restart_finished", "outcome": "failed", "exitCode": 3, "problem": "", "output": ""},
+            "outcome failed, problem exit status 3", id="a-restart-that-failed-without-a-word",
+        ),
+        pytest.param(
+            "services",
+            {"type": "restart_finished", "outcome": "recovered", "exitCode": 0, "problem": "", "output": "done\n",
+             "detail": "HTTP 200"},
+            "outcome recovered, detail HTTP 200", id="a-restart-that-helped",
+        ),
         pytest.param("new", {"type": "thing", "detail": {"a": ["b"], "c": []}}, "detail a: b", id="an-object"),
     ],
 )  # fmt: skip
 def test_a_line_of_an_event_is_in_words(channel: str, data: dict[str, Any], said: str):
     line = event_line(channel, {"timestamp": 0, **data})
     assert line == f"1970-01-01T00:00:00.000Z  {channel}:{data['type']}    {said}"
+
+
+@pytest.mark.parametrize("said", [{"problem": "word " * 400}, {"exitCode": 1, "output": "word " * 400}])
+def test_what_a_restart_says_of_its_failure_leaves_room_for_the_rest(said: dict[str, Any]):
+    data = {"type": "restart_finished", "timestamp": 0, "outcome": "failed", "detail": "refused", **said}
+    line = event_line("services", data)
+    assert "word word" in line
+    assert line.endswith(", detail refused")
+    assert len(line) < 400
 
 
 # Hostile texts: what services and agents say is data.

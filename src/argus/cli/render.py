@@ -272,6 +272,8 @@ _NAMED, _LISTED = 12, 20
 """In a line; the tables have all of them."""
 _TASK = 60
 """Characters of a task in a table; `argus agents list --json` has all of it."""
+_REASON = 160
+"""Characters of why a restart failed, in the line of its event; with `--json` it is there in full."""
 
 
 def _agents(answer: dict[str, Any]) -> Shown:
@@ -335,6 +337,7 @@ _TOLD = (
     "from",
     "to",
     "outcome",
+    "problem",
     "action",
     "target",
     "gate",
@@ -361,12 +364,27 @@ def event_line(channel: str, data: dict[str, Any]) -> str:
     moment = datetime.fromtimestamp(data["timestamp"] / 1000, UTC).isoformat(timespec="milliseconds")
     if data.get("detail") == data.get("cause"):
         data = {**data, "detail": ""}
+    if data.get("problem") or data.get("outcome") == "failed":
+        data = {**data, "problem": _why_it_failed(data)}
     if data["type"] == "config_reloaded":
         data = {**data, "services": _taken_up(data)}
     shown = {key: _worded(data.get(key)) for key in _TOLD}
     told = ", ".join(f"{key.replace('_', ' ')} {one}" for key, one in shown.items() if one not in ("", "none"))
     subject = data.get("service") or data.get("subject") or ""
     return clean(f"{moment.replace('+00:00', 'Z')}  {channel}:{data['type']}  {subject}  {told}").rstrip()
+
+
+def _why_it_failed(data: dict[str, Any]) -> str:
+    """What is seen afterwards says that a restart did not help, and not why."""
+    if data.get("problem") or not data.get("exitCode"):
+        return _beginning(str(data.get("problem") or ""))
+    printed = [line for line in str(data.get("output") or "").splitlines() if line.strip()]
+    last = f' ("{_beginning(" ".join(printed[-1].split()))}")' if printed else ""
+    return f"exit status {data['exitCode']}{last}"
+
+
+def _beginning(text: str) -> str:
+    return text if len(text) <= _REASON else f"{text[: _REASON - 1].rstrip()}…"
 
 
 def _worded(value: Any) -> str:
