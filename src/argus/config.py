@@ -27,6 +27,7 @@ from argus.host.oneself import Oneself
 from argus.host.processes import NoProcess
 from argus.notify.settings import Notify
 from argus.schema import Port, PositiveDuration, Section, lasting
+from argus.services import absent
 from argus.services.checks import BaseService as Service
 from argus.services.checks import ProcessService
 from argus.services.restarters import DockerRestarter, LaunchdRestarter, SystemdRestarter
@@ -86,7 +87,9 @@ class Config(Section):
         """What is not wrong, and will surprise somebody; `file` is where it was read."""
         needed = {f"agents.configs.{name}.dependsOn": one.needs for name, one in self.agents.configs.items()}
         needed |= {f"sessions.projects.{name}.dependsOn": one.needs for name, one in self.sessions.projects.items()}
-        return declared.notices(self.environments, needed, str((file or Path()).absolute().parent), _bytes)
+        folder = str((file or Path()).absolute().parent)
+        restarts = absent.notices(self.health.services if self.health.enabled else (), folder)
+        return [*restarts, *declared.notices(self.environments, needed, folder, _bytes)]
 
 
 def load(path: Path | None, *, port: int | None = None) -> Config:

@@ -79,7 +79,8 @@ class Reloader:
         if change or changed or needs != self._needs or file != self._file:
             await self._take_up(new, file, services, done, by)
         notices = [f"the section `{name}` has changed: {_NOT_YET}" for name in needs]
-        ground.setup.notices = (*ground.setup.lasting, *new.notices(file), *exposed(ground.host), *notices)
+        found = await asyncio.to_thread(new.notices, file)
+        ground.setup.notices = (*ground.setup.lasting, *found, *exposed(ground.host), *notices)
         return done
 
     def _read(self, file: Path | None, port: int) -> Config:

@@ -217,6 +217,20 @@ def test_a_person_restarts_what_argus_restarted_in_vain(argus: Argus, web: WebSe
     assert "asked for by a person (cli)" in argus.cli("explain").stdout
 
 
+def test_a_restart_whose_program_is_not_there_is_said_before_it_is_needed(argus: Argus, web: WebServer) -> None:
+    missing = argus.folder / "not-installed-yet.sh"
+    argus.configure([web.service(restart={"command": [str(missing)]})])
+    checked = argus.cli("check")
+    assert checked.code == 0, "it may be installed later"
+    assert f"notice: health.services: {missing} is not there: it restarts web" in checked.stdout
+    (said,) = argus.up()["notices"]
+    assert f"notice: {said}" in checked.stdout
+    missing.write_text("#!/bin/sh\n")
+    missing.chmod(0o700)
+    assert argus.cli("reload").code == 0
+    assert argus.get("/api/state")["argus"]["notices"] == []
+
+
 @pytest.mark.req("INFRA-02.6")
 def test_at_full_a_second_restart_is_tried_and_no_third(argus: Argus, web: WebServer, hook: Hook) -> None:
     entry = web.service(interval="100ms")

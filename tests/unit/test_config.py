@@ -114,7 +114,7 @@ def test_everything_a_file_says_is_taken_over():
     assert (db.host, db.port, db.interval, db.timeout, db.restart) == ("db.local", 5432, 60.0, 5.0, None)
     channel = loaded.notify.channels[0]
     assert (channel.url.get_secret_value(), channel.tiers) == ("ntfys://topic", (1,))
-    assert loaded.notices(None) == []
+    assert loaded.notices(None) == ["health.services: /opt/api/restart.sh is not there: it restarts api"]
 
 
 FIRST_FORMAT = {
