@@ -217,6 +217,28 @@ def test_a_person_restarts_what_argus_restarted_in_vain(argus: Argus, web: WebSe
     assert "asked for by a person (cli)" in argus.cli("explain").stdout
 
 
+def test_what_the_look_after_an_asked_restart_confirms_is_told_at_once_and_with_that_restart(
+    argus: Argus, web: WebServer, hook: Hook
+) -> None:
+    argus.configure([web.service(interval="1h", restart={"command": ["/nowhere/restart.sh"]})], channels=[hook.url])
+    argus.up()
+    argus.wait_until("web", "up")
+    web.kill()
+    for _ in range(2):
+        argus.cli("services", "check", "web")
+    assert argus.cli("services", "restart", "web").code == 0
+    down = argus.wait_for("service_down", "web").data
+    assert (down["failures"], down["gate"]) == (3, "already restarted in this outage")
+    said = hook.wait_for("SERVICE DOWN: web").body
+    assert "Action: none - already restarted in this outage" in said
+    assert argus.get("/api/state")["needsYou"] == ["service web"]
+    assert "down after 3 failing checks in a row" in argus.cli("explain").stdout
+    assert "problem cannot start /nowhere/restart.sh: No such file or directory" in argus.cli("events").stdout
+    argus.cli("services", "check", "web")
+    assert len(argus.journal("restart_started")) == 1
+    assert len(hook.messages) == 1
+
+
 def test_a_restart_whose_program_is_not_there_is_said_before_it_is_needed(argus: Argus, web: WebServer) -> None:
     missing = argus.folder / "not-installed-yet.sh"
     argus.configure([web.service(restart={"command": [str(missing)]})])
