@@ -313,13 +313,22 @@ def test_of_what_goes_up_and_down_nobody_hears_every_time(world: World) -> None:
 def test_one_that_waits_can_be_stopped_or_forgotten_and_never_starts(world: World) -> None:
     world.up()
     world.web.kill()
-    world.argus.wait_for("service_down")
+    incident = world.argus.wait_for("service_down").data["incident"]
     refused = world.argus.cli("agent", "run", "worker", "--task", "x")
     assert "dependency down" in refused.stderr, "who sits in front of it is told at once"
     stopped, forgotten = world.spawn("worker"), world.spawn("worker")
     assert world.argus.cli("agents", "stop", stopped).code == 0
     assert world.argus.cli("agents", "forget", forgotten).code == 0
     eventually(lambda: not world.argus.get("/api/agents")["agents"], "both are gone")
+    # Neither of them ever lived: a person did not want it any more, and that is no death.
+    story = world.argus.get(f"/api/incidents/{incident}")
+    assert {one["name"]: one["what"] for one in story["explains"] if one["kind"] == "agent"} == {
+        stopped: "waited to be started, and was stopped by a person",
+        forgotten: "waited to be started, and was removed",
+    }
+    assert f"agent {stopped} is not started any more: stopped by a person (cli)" in str(story["story"])
+    assert [one["kind"] for one in world.argus.get("/api/incidents")["incidents"]] == ["service_outage"]
+    assert not world.argus.journal("spawn_failed")
     world.web.start()
     world.argus.wait_for("service_recovered")
     third = world.spawn("worker")

@@ -105,6 +105,16 @@ def test_words_are_found_also_for_an_event_of_which_nothing_is_known(name: str):
         ([("spawn_waits", {}), ("spawn_wait_ended", {"outcome": "started"})], False, "waited, and was started"),
         ([("spawn_waits", {}), ("spawn_wait_ended", {"outcome": "started"})], True, "waited, and was started"),
         ([("spawn_waits", {})], True, "waited to be started"),
+        (
+            [("spawn_waits", {}), ("spawn_wait_ended", {"outcome": "stopped", "by": "cli"})],
+            False,
+            "waited to be started, and was stopped by a person",
+        ),
+        (
+            [("spawn_waits", {}), ("spawn_wait_ended", {"outcome": "removed"})],
+            True,
+            "waited to be started, and was removed",
+        ),
     ],
 )
 def test_who_stood_still_is_told_as_it_is_by_now(told: list[tuple[str, dict[str, Any]]], is_over: bool, what: str):
@@ -244,6 +254,11 @@ def test_a_restart_that_failed_says_what_failed_and_how_the_service_is(data: dic
 def test_an_agent_that_was_stopped_is_said_to_be():
     (one,) = story.tell(event("agents:agent_removed", agent_id="a1", reason="shutdown_requested", by="cli"))
     assert one.text == "a1 was stopped, by cli"
+
+
+def test_a_first_start_that_a_person_stopped_is_not_said_to_have_failed():
+    (one,) = story.tell(event("agents:spawn_wait_ended", agent_id="a1", outcome="stopped", by="cli"))
+    assert one.text == "agent a1 is not started any more: stopped by a person (cli)"
 
 
 def test_a_first_start_is_no_decision_to_start_again():

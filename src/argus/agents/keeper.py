@@ -28,7 +28,7 @@ from argus.agents.messages import (
     TurnTold,
     WriteSeen,
 )
-from argus.agents.model import Agent, Origin, State
+from argus.agents.model import STOPPED, Agent, Origin, State
 from argus.agents.policy import Hold, Respawn
 from argus.agents.settings import Agents as Settings
 from argus.agents.starts import Starts
@@ -176,13 +176,16 @@ class Keeper:
         """What a person stopped stays stopped: that is on record before the signal."""
         incident = agent.trouble.incident if agent.trouble else None
         act = Act(self._tools.new_id(), STOP, agent.id, stamp(self._tools.clock), incident, {"agent": agent.id})
-        stopping = replace(agent, stop="shutdown_requested", reason=f"stopped by {by}")
+        stopping = replace(agent, stop=STOPPED, ended_by=by, reason=f"stopped by {by}")
+        if self.starts.waits(agent):
+            # There is nobody yet who could be told to end.
+            return await self.ledger.remove_asked(
+                stopping, STOPPED, by, then=lambda: self.starts.no_longer_waits(agent)
+            )
         started = reports.stop_started(stopping, act, by)
         await self.ledger.intents.commit(
             put(stopping), OpenAct(act), Append(started), then=lambda: self._end(stopping, act, grace)
         )
-        if stopping.state is State.SPAWNING:
-            await self.starts.try_again(stopping)
         if self.ledger.vital(stopping) is Vital.DEAD:
             return await self.ledger.remove(stopping, stopping.stop, by)
         return stopping

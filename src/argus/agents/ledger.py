@@ -71,14 +71,14 @@ class Ledger:
 
     async def remove(self, agent: Agent, reason: str, by: str) -> Agent:
         """Of one that was seen to be over."""
-        removed, writes = self._removal(agent, reason, by)
+        removed, writes = self.removal(agent, reason, by)
         await self._tools.notes.note(*writes)
         self.forget(agent.id, reason)
         return removed
 
     async def remove_asked(self, agent: Agent, reason: str, by: str, then: Then) -> Agent:
         """As a person wants it. Who is told that it is done has it on record: what is only noted a kill may undo."""
-        removed, writes = self._removal(agent, reason, by)
+        removed, writes = self.removal(agent, reason, by)
 
         async def gone() -> None:
             self.forget(agent.id, reason)
@@ -87,10 +87,10 @@ class Ledger:
         await self.intents.commit(*writes, then=gone)
         return removed
 
-    def _removal(self, agent: Agent, reason: str, by: str) -> tuple[Agent, list[Write]]:
-        removed = self.moved(agent, State.REMOVED, reason=reason)
+    def removal(self, agent: Agent, reason: str, by: str) -> tuple[Agent, list[Write]]:
+        removed = self.moved(agent, State.REMOVED, reason=reason, ended_by=by)
         ending = incidents.closing(removed, self._tools.clock.wall(), f"removed: {reason}")
-        told = [reports.removed(removed, by), *reports.waited(removed, "removed")]
+        told = [reports.removed(removed, by), *reports.waited(removed, "stopped" if removed.stop else "removed", by)]
         removed = replace(removed, trouble=None, waits_under=())
         return removed, [*ending, put(removed), *map(Append, told)]
 

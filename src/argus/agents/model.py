@@ -11,6 +11,9 @@ from argus.core.trouble import Trouble
 COMPLETED = "completed"
 """The one word of an agent's own that decides something: it has done its task."""
 
+STOPPED = "shutdown_requested"
+"""Why one is over that somebody stopped."""
+
 
 class State(StrEnum):
     SPAWNING = "spawning"
@@ -97,6 +100,8 @@ class Agent:
     """The backoff before this one was started."""
     stop: str = ""
     """Why it is to end and stay ended; its beats are answered with it."""
+    ended_by: str = ""
+    """Who wanted that, or had it removed."""
     gate: str = ""
     """What held the last decision back."""
     escalated: bool = False

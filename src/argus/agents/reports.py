@@ -57,9 +57,10 @@ def waits(agent: Agent, roots: Iterable[Broken]) -> list[Draft]:
     ]
 
 
-def waited(agent: Agent, outcome: str) -> list[Draft]:
-    """What came of that wait, in every story that it stands in: started, failed or removed."""
-    return [_draft("spawn_wait_ended", agent, outcome=outcome, incident=one) for one in agent.waits_under]
+def waited(agent: Agent, outcome: str, by: str = "") -> list[Draft]:
+    """What came of that wait, in every story that it stands in: started, failed, stopped or removed, and by whom."""
+    who = {"by": by} if by else {}
+    return [_draft("spawn_wait_ended", agent, outcome=outcome, incident=one, **who) for one in agent.waits_under]
 
 
 def spawned(agent: Agent, act: Act, before: str) -> Draft:

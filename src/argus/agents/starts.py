@@ -99,6 +99,7 @@ class Starts:
             reason="",
             gate="",
             stop="",
+            ended_by="",
             status="",
             escalated=False,
             warned=False,
@@ -179,10 +180,14 @@ class Starts:
             await self._tools.notes.note(put(agent), *map(Append, reports.waits(agent, more)))
             self._ledger.book.put(agent)
 
+    def waits(self, agent: Agent) -> bool:
+        """Whether nothing was done yet to start it."""
+        return agent.id in self._held
+
     async def no_longer_waits(self, agent: Agent) -> None:
         act = self._held.pop(agent.id, None)
         if act is not None:
-            await self.close(CloseAct(act.id, "failed", self._tools.clock.wall(), {"reason": "removed meanwhile"}))
+            await self.close(CloseAct(act.id, "withdrawn", self._tools.clock.wall(), {"reason": "removed meanwhile"}))
 
     def carry_out(self, agent: Agent, act: Act) -> None:
         if agent.gate == Gate.DEPENDENCY.value:
@@ -257,7 +262,9 @@ class Starts:
         if agent is None or agent.state is not State.SPAWNING:
             return agent  # its outcome is on record, and this is the same news again
         is_started = message.running is not None or message.ended is not None
-        waited = reports.waited(agent, "started" if is_started else "removed" if agent.stop else "failed")
+        if agent.stop and not is_started:
+            return await self._never_began(agent, message)
+        waited = reports.waited(agent, "started" if is_started else "failed")
         agent = replace(agent, waits_under=())
         if not is_started:
             agent = self._ledger.dead(replace(agent, reason=message.failure, gate=""))
@@ -277,9 +284,19 @@ class Starts:
         await self._settled(agent, *ending, put(agent), closed, *map(Append, (told, *waited)))
         return agent
 
+    async def _never_began(self, agent: Agent, message: Launched) -> Agent:
+        """It was stopped before it lived: nobody died, and nothing failed."""
+        removed, writes = self._ledger.removal(agent, agent.stop, agent.ended_by or "argus")
+        closed = CloseAct(message.act.id, "withdrawn", self._tools.clock.wall(), {"reason": message.failure})
+        await self._settled(removed, *writes, closed)
+        return removed
+
     async def _settled(self, agent: Agent, *writes: Write) -> None:
         async def known() -> None:
-            self._ledger.book.put(agent)
+            if agent.state.is_over:
+                self._ledger.forget(agent.id, agent.reason)
+            else:
+                self._ledger.book.put(agent)
 
         try:
             # If its answer is lost, what came of it is asked, and not made up anew: a second try would have another

@@ -8,7 +8,7 @@ from typing import Any
 
 from argus.agents import reports
 from argus.agents.ledger import Ledger, put
-from argus.agents.model import Agent, Origin
+from argus.agents.model import STOPPED, Agent, Origin
 from argus.agents.tools import Tools
 from argus.core.errors import ArgusError, Code
 from argus.store.records import Append, Document, PutDocument, Write
@@ -75,7 +75,7 @@ class Stops:
             raise ArgusError(Code.CONFLICT, f"stop request {id} is answered already: {request.status}", id=id)
         answered = replace(request, approved=approved, response=response, answered=self._tools.clock.wall())
         agent = self._concerned(request)
-        stopping = replace(agent, stop="shutdown_requested") if agent and approved else None
+        stopping = replace(agent, stop=STOPPED, ended_by=by) if agent and approved else None
         writes = [_put(answered), Append(reports.stop_answered(request.agent, id, answered.status, by))]
 
         async def then() -> None:

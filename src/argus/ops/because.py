@@ -16,6 +16,7 @@ _FOR_ITSELF = ("fell with it, and is handled for itself by now", "fell with it, 
 _CAME = {
     "started": "waited, and was started",
     "failed": "waited, and could not be started",
+    "stopped": "waited to be started, and was stopped by a person",
     "removed": "waited to be started, and was removed",
 }
 

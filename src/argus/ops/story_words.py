@@ -184,6 +184,11 @@ def _who(data: Data) -> str:
     return f"agent {data['agent_id']}" if data.get("agent_id") else f"session {data.get('project')}"
 
 
+def _stopped(data: Data) -> str:
+    """Only a person may stop an agent; `by` is the way on which they did."""
+    return f"stopped by a person ({data['by']})" if data.get("by") else "stopped by a person"
+
+
 def waits(data: Data) -> str:
     return f"{_who(data)} is started when it is back"
 
@@ -193,7 +198,12 @@ def needs(data: Data) -> str:
 
 
 def waited(data: Data) -> str:
-    came = {"started": "is started", "failed": "could not be started", "removed": "is not started any more: removed"}
+    came = {
+        "started": "is started",
+        "failed": "could not be started",
+        "stopped": f"is not started any more: {_stopped(data)}",
+        "removed": "is not started any more: removed",
+    }
     return f"{_who(data)} {came.get(str(data.get('outcome')), 'does not wait any more')}"
 
 
