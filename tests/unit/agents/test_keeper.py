@@ -168,6 +168,24 @@ async def test_a_stop_is_not_undone_by_the_beat_that_is_written_beside_it(rig: R
     assert (await rig.recorded(id))["stop"] == "shutdown_requested"
 
 
+@pytest.mark.parametrize("how", ["stopped", "its-wish-was-granted", "it-finished"])
+@simulated
+async def test_the_end_of_one_that_was_stopped_names_who_stopped_it(rig: Rig, how: str):
+    rig.launcher.programs["work"] = Behaves(ignores_term=True)  # it ends later than whoever stopped it is answered
+    await rig.start()
+    id = await rig.spawn()
+    if how == "stopped":
+        await rig.crew.stop(id, 10.0, "me")
+    elif how == "its-wish-was-granted":
+        request = await rig.crew.stops.ask(id, "done", "", "")
+        await rig.crew.stops.answer(request.id, True, "", "me")
+    else:
+        rig.process(id).exit(0)
+    await rig.passes(60)
+    (gone,) = [event for event in await rig.store.events(0) if event.type == "agent_removed"]
+    assert gone.data["by"] == ("argus" if how == "it-finished" else "me")
+
+
 @simulated
 async def test_an_approved_stop_is_not_lost_when_the_agent_dies_at_that_moment(rig: Rig):
     await rig.start()
