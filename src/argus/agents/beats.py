@@ -25,8 +25,8 @@ class Beats:
         """For an agent that goes on as before: on disk within a second. None when the record must hear of it first."""
         agent = self._ledger.book.peek(beat.agent_id)
         if agent is None:
-            why = self._ledger.over.get(beat.agent_id)
-            return Pulse(False, why) if why else None
+            over = self._ledger.over.get(beat.agent_id)
+            return Pulse(False, over.why) if over else None
         if agent.state is not State.ALIVE or _says_more(agent, beat, self._tools.host):
             return None
         self._ledger.see(agent, beat.status, beat.task)
@@ -36,7 +36,7 @@ class Beats:
         agent = self._ledger.book.get(beat.agent_id)
         if agent is None:
             if beat.agent_id in self._ledger.over:
-                return Pulse(False, self._ledger.over[beat.agent_id])
+                return Pulse(False, self._ledger.over[beat.agent_id].why)
             return await self._register(beat)
         process = self._process(beat)
         if process and self._is_twin(agent, process):

@@ -24,7 +24,7 @@ from argus.agents.messages import (
     TurnTold,
     WriteSeen,
 )
-from argus.agents.model import Agent, State
+from argus.agents.model import Agent, Over, State
 from argus.agents.restoring import restore
 from argus.agents.settings import Agents as Settings
 from argus.agents.stops import Stops
@@ -108,6 +108,10 @@ class Crew:
 
     def find(self, id: str) -> Agent:
         return self._keeper.ledger.find(id)
+
+    def end(self, id: str) -> Over | None:
+        """What became of it; None: it goes on, or nobody knows of it."""
+        return self._keeper.ledger.end(id)
 
     def broken(self, agent: Agent) -> Broke:
         """What it needs and does not have just now."""

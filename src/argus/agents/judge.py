@@ -84,7 +84,7 @@ class Judge:
         """Its end was reported, with how. A death is on record at once, whatever is decided then."""
         decision = policy.decide(self.facts(gone))
         if isinstance(decision, Remove):
-            await self._ledger.remove(gone, gone.stop or decision.reason, gone.ended_by or "argus")
+            await self._ledger.remove(gone, gone.stop or decision.reason)
         else:
             await self._died(gone, logs)
 
@@ -92,7 +92,7 @@ class Judge:
         silent = self._ledger.silence(agent)
         match policy.decide(self.facts(agent)):
             case Remove(reason):
-                await self._ledger.remove(agent, reason, agent.ended_by or "argus")
+                await self._ledger.remove(agent, reason)
             case Keep(hung):
                 kept = self._ledger.moved(agent, State.STALE, warned=True, seen=stamp(self._tools.clock))
                 await self._ledger.note(kept, *([] if agent.warned else [reports.silent(kept, silent, hung=hung)]))

@@ -9,7 +9,7 @@ from typing import Any
 
 from argus.agents import book, incidents, policy, reports
 from argus.agents.book import DOMAIN, Book
-from argus.agents.model import Agent, Process, State
+from argus.agents.model import Agent, Over, Process, State, over
 from argus.agents.settings import Agents as Settings
 from argus.agents.tools import Tools
 from argus.core.backoff import HEALTHY_AGAIN, Backoff
@@ -34,7 +34,7 @@ class Ledger:
         self.settings = settings
         self._tools = tools
         self.book = Book()
-        self.over: dict[str, str] = {}
+        self.over: dict[str, Over] = {}
         """Those that are over, with why: their beats are answered with it."""
         self._respawns: dict[str, list[Stamp]] = {}
         self.unknown_until: Stamp | None = None
@@ -52,7 +52,7 @@ class Ledger:
         agent = self.book.get(id)
         if agent is None:
             known = sorted(one.id for one in self.book)[:50]
-            why = f" any more: {self.over[id]}" if id in self.over else ""
+            why = f" any more: {self.over[id].why}" if id in self.over else ""
             raise ArgusError(Code.AGENT_NOT_FOUND, f"there is no agent {id[:100]!r}{why}", agent=id[:100], known=known)
         return agent
 
@@ -69,11 +69,11 @@ class Ledger:
             return incidents.closing(before, self._tools.clock.wall(), "it is alive")
         return incidents.writes(before, agent)
 
-    async def remove(self, agent: Agent, reason: str, by: str) -> Agent:
+    async def remove(self, agent: Agent, reason: str, by: str = "") -> Agent:
         """Of one that was seen to be over."""
         removed, writes = self.removal(agent, reason, by)
         await self._tools.notes.note(*writes)
-        self.forget(agent.id, reason)
+        self.forget(removed)
         return removed
 
     async def remove_asked(self, agent: Agent, reason: str, by: str, then: Then) -> Agent:
@@ -81,24 +81,34 @@ class Ledger:
         removed, writes = self.removal(agent, reason, by)
 
         async def gone() -> None:
-            self.forget(agent.id, reason)
+            self.forget(removed)
             await then()
 
         await self.intents.commit(*writes, then=gone)
         return removed
 
-    def removal(self, agent: Agent, reason: str, by: str) -> tuple[Agent, list[Write]]:
-        removed = self.moved(agent, State.REMOVED, reason=reason, ended_by=by)
+    def removal(self, agent: Agent, reason: str, by: str = "") -> tuple[Agent, list[Write]]:
+        """`by`: who wants it just now; else it is whoever stopped it, if anybody did."""
+        who = by or agent.ended_by
+        removed = self.moved(agent, State.REMOVED, reason=reason, ended_by=who)
         ending = incidents.closing(removed, self._tools.clock.wall(), f"removed: {reason}")
-        told = [reports.removed(removed, by), *reports.waited(removed, "stopped" if removed.stop else "removed", by)]
+        waited = reports.waited(removed, "stopped" if removed.stop else "removed", who)
+        told = [reports.removed(removed, who or "argus"), *waited]
         removed = replace(removed, trouble=None, waits_under=())
         return removed, [*ending, put(removed), *map(Append, told)]
 
-    def forget(self, id: str, why: str) -> None:
-        self.book.forget(id)
-        self.over[id] = why
-        self._unwritten.pop(id, None)
-        self._excused.pop(id, None)
+    def forget(self, gone: Agent) -> None:
+        self.book.forget(gone.id)
+        self.over[gone.id] = over(gone)
+        self._unwritten.pop(gone.id, None)
+        self._excused.pop(gone.id, None)
+
+    def end(self, id: str) -> Over | None:
+        """What became of it; None: it goes on, or nobody knows of it."""
+        agent = self.book.peek(id)
+        if agent is not None:
+            return over(agent) if agent.state is State.DEAD else None
+        return self.over.get(id)
 
     def moved(self, agent: Agent, state: State, **more: Any) -> Agent:
         since = agent.since if state is agent.state else self._tools.clock.wall()

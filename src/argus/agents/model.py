@@ -13,6 +13,8 @@ COMPLETED = "completed"
 
 STOPPED = "shutdown_requested"
 """Why one is over that somebody stopped."""
+FINISHED = "finished"
+"""Why one is over that has done its task."""
 
 
 class State(StrEnum):
@@ -126,3 +128,33 @@ class Agent:
     @property
     def works_in(self) -> str:
         return self.folder or self.project
+
+
+class End(StrEnum):
+    """What became of one that was alive."""
+
+    DIED = "died"
+    FINISHED = "finished"
+    STOPPED = "stopped"
+    """By a person, or as a person granted it."""
+    REMOVED = "removed"
+    """From the list, by a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """What is still known of one that is over."""
+
+    why: str
+    end: End
+    by: str = ""
+
+
+def over(gone: Agent) -> Over:
+    if gone.state is not State.REMOVED:
+        end = End.DIED
+    elif gone.stop:
+        end = End.STOPPED
+    else:
+        end = End.FINISHED if gone.reason == FINISHED else End.REMOVED
+    return Over(gone.reason or gone.state.value, end, gone.ended_by)

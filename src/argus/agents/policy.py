@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from argus.agents.model import FINISHED
 from argus.core.autonomy import Level
 from argus.core.backoff import Backoff
 from argus.core.vital import Vital
@@ -87,7 +88,7 @@ def decide(facts: Facts) -> Decision:
     if facts.stop_approved:
         return Remove("stopped")
     if facts.finished:
-        return Remove("finished")
+        return Remove(FINISHED)
     if facts.vital in (Vital.ALIVE, Vital.STOPPED):
         return Keep(hung=facts.vital is Vital.STOPPED)
     if facts.all_are_late:

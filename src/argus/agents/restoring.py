@@ -18,7 +18,7 @@ async def restore(keeper: Keeper, tools: Tools) -> None:
     for document in await store.documents(DOMAIN, live=False):
         tombstone = book.read(document.data)
         ledger.book.put(tombstone)
-        ledger.forget(tombstone.id, tombstone.reason or tombstone.state.value)
+        ledger.forget(tombstone)
     for document in await store.documents(DOMAIN):
         ledger.book.put(book.read(document.data))
     for id in tools.runs():

@@ -140,15 +140,15 @@ class Starts:
             *(Append(draft) for draft in told),
             Append(reports.spawn_started(agent, act, by)),
         ]
-        succeeded = f"respawned as {agent.id}"
+        over = None
         if before is not None:
             # The incident is its successor's now, until that one works.
-            over = self._ledger.moved(before, State.RESPAWNED, reason=succeeded, trouble=None)
+            over = self._ledger.moved(before, State.RESPAWNED, reason=f"respawned as {agent.id}", trouble=None)
             writes += [*self._ledger.incident(before), put(over)]
 
         async def then() -> None:
-            if before is not None:
-                self._ledger.forget(before.id, succeeded)
+            if over is not None:
+                self._ledger.forget(over)
                 self._ledger.respawned(agent.lineage, now)
             self._ledger.book.put(agent)
             self.carry_out(agent, act)
@@ -286,7 +286,7 @@ class Starts:
 
     async def _never_began(self, agent: Agent, message: Launched) -> Agent:
         """It was stopped before it lived: nobody died, and nothing failed."""
-        removed, writes = self._ledger.removal(agent, agent.stop, agent.ended_by or "argus")
+        removed, writes = self._ledger.removal(agent, agent.stop)
         closed = CloseAct(message.act.id, "withdrawn", self._tools.clock.wall(), {"reason": message.failure})
         await self._settled(removed, *writes, closed)
         return removed
@@ -294,7 +294,7 @@ class Starts:
     async def _settled(self, agent: Agent, *writes: Write) -> None:
         async def known() -> None:
             if agent.state.is_over:
-                self._ledger.forget(agent.id, agent.reason)
+                self._ledger.forget(agent)
             else:
                 self._ledger.book.put(agent)
 

@@ -65,7 +65,8 @@ class Terminals:
                 return Following(start=one)
         agent = self._ledger.book.get(id)
         if agent is None:
-            return Following(over=self._ledger.over.get(id, "Argus does not know it any more"))
+            over = self._ledger.over.get(id)
+            return Following(over=over.why if over else "Argus does not know it any more")
         if agent.state is not State.DEAD or not agent.gate:
             return Following()
         hint = reports.hint(Gate(agent.gate), agent, self._ledger.settings.respawn.max_per_hour)

@@ -186,6 +186,41 @@ async def test_the_end_of_one_that_was_stopped_names_who_stopped_it(rig: Rig, ho
     assert gone.data["by"] == ("argus" if how == "it-finished" else "me")
 
 
+@pytest.mark.parametrize(
+    ("how", "end", "by"),
+    [
+        ("stopped", "stopped", "me"),
+        ("finished", "finished", ""),
+        ("died", "died", ""),
+        ("respawned", "died", ""),
+        ("died-and-forgotten", "removed", "me"),
+        ("died-and-stopped", "stopped", "me"),
+    ],
+)
+@simulated
+async def test_what_became_of_one_is_known_as_long_as_its_record_is(rig: Rig, how: str, end: str, by: str):
+    await rig.start()
+    id = await rig.spawn()
+    assert rig.crew.end(id) is None
+    rig.level = Level.MODERATE if how == "respawned" else Level.OBSERVE
+    if how == "stopped":
+        await rig.crew.stop(id, 10.0, "me")
+    else:
+        rig.process(id).exit(0 if how == "finished" else 1)
+    await rig.passes(60)
+    if how == "died-and-forgotten":
+        await rig.crew.forget(id, "me")
+    elif how == "died-and-stopped":
+        await rig.crew.stop(id, 10.0, "me")
+    for _ in range(2):
+        over = rig.crew.end(id)
+        assert over is not None
+        assert (over.end, over.by) == (end, by)
+        await rig.kill()
+        await rig.start()
+        await rig.passes(1)
+
+
 @simulated
 async def test_an_approved_stop_is_not_lost_when_the_agent_dies_at_that_moment(rig: Rig):
     await rig.start()
