@@ -22,7 +22,7 @@ from argus.environments.runs import State as RunState
 from argus.environments.settings import EnvironmentFile
 from argus.graph import policy
 from argus.graph.keeper import Graph
-from argus.graph.model import Dependant, Role, Standing
+from argus.graph.model import Dependant, Gone, Role, Standing
 from argus.graph.tools import Tools
 from argus.host.machine import MachineHost
 from argus.services.model import Gate, Health, Outage, Status, Use
@@ -45,6 +45,13 @@ _ILL = {
     Guard.EXHAUSTED: "has given it up; a person was told",
     Guard.LEFT: "leaves it alone",
 }
+_GONE = {
+    None: "cleaned",
+    RunState.CLEANING: "cleaned",
+    RunState.SETTING_UP: "set_up_anew",
+    RunState.FAILED: "set_up_anew",
+}
+"""What became of an environment that was up, by its newest run."""
 _DOING = "looks again soon"
 _STEADY = 60.0
 """Seconds after which one that goes up and down is taken for back by those who wait. Flapping is over only when a whole
@@ -181,6 +188,17 @@ class Parts:
             if environment.depends_on or environment.key in also:
                 yield environment
 
+    def gone(self, role: Role, name: str) -> Gone:
+        """Of one that is not among them any more."""
+        if role is Role.AGENT:
+            over = self.crew.end(name) if self.crew else None
+            return Gone(over.end.value, over.by) if over else Gone("removed")
+        if role is Role.SESSION:
+            return Gone("unwatched")
+        runs = self.environments.runs if self.environments else ()
+        state = next((one.state for one in runs if one.project == name), None)
+        return Gone(_GONE.get(state, "not_up"))
+
     def _dependant(self, agent: Agent) -> Dependant:
         config = self.crew.settings.configs.get(agent.config) if self.crew else None
         return Dependant(Role.AGENT, agent.id, config.needs if config is not None else ())
@@ -300,4 +318,4 @@ def graph(parts: Parts, host: MachineHost, store: Store, notes: Notes) -> Graph:
         if parts.crew is not None:
             parts.crew.look()
 
-    return Graph(Tools(store, notes, parts.clock, parts.look, parts.dependants, say, wake, finish))
+    return Graph(Tools(store, notes, parts.clock, parts.look, parts.dependants, parts.gone, say, wake, finish))

@@ -106,6 +106,16 @@ class World:
         return [event.data for event in self.argus.journal(type)]
 
 
+def told(argus: Argus, type: str, who: str, count: int = 1) -> dict[str, Any]:
+    """The event of that one, once the journal has it (that many times)."""
+
+    def look() -> list[dict[str, Any]]:
+        found = [event.data for event in argus.journal(type) if event.data["subject"] == who]
+        return found if len(found) >= count else []
+
+    return eventually(look, f"{type} of {who} x{count}")[count - 1]
+
+
 @pytest.fixture
 def world(argus: Argus, web: WebServer, hook: Hook, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     with tempfile.TemporaryDirectory() as sockets:  # a socket's path must be short
@@ -334,6 +344,43 @@ def test_one_that_waits_can_be_stopped_or_forgotten_and_never_starts(world: Worl
     third = world.spawn("worker")
     world.works(third)
     assert len(world.starts.read_text().splitlines()) == 1
+
+
+def test_who_is_gone_while_it_waits_waits_no_longer_in_the_story_which_says_why(world: World) -> None:
+    world.up()
+    stopped, forgotten, waits = (world.spawn("worker") for _ in range(3))
+    pid = world.works(forgotten)
+    for one in (stopped, waits):
+        world.works(one)
+    world.web.kill()
+    incident = world.argus.wait_for("service_down").data["incident"]
+    world.argus.wait_for("dependency_lost", count=4)  # three agents and the session
+    assert world.argus.cli("agents", "stop", stopped).code == 0
+    ended = told(world.argus, "dependency_wait_ended", stopped)
+    assert (ended["outcome"], ended["by"], ended["dependency"]) == ("stopped", "cli", "web")
+    os.kill(pid, signal.SIGKILL)
+    world.argus.wait_for("respawn_held_back")
+    assert told(world.argus, "dependency_wait_ended", forgotten)["outcome"] == "died"
+
+    def said() -> dict[str, str]:
+        explains = world.argus.get(f"/api/incidents/{incident}")["explains"]
+        return {one["name"]: one["what"] for one in explains if one["kind"] == "agent"}
+
+    assert said() == {
+        stopped: "waited, and was stopped by a person",
+        forgotten: "died, and is respawned when it is back",
+        waits: "waits until it is back",
+    }
+    assert world.argus.cli("agents", "forget", forgotten).code == 0
+    world.web.start()
+    told(world.argus, "dependency_back", waits)
+    assert said() == {
+        stopped: "waited, and was stopped by a person",
+        forgotten: "died, and was removed by a person",
+        waits: "waited until it was back",
+    }
+    shown = world.argus.cli("explain", incident).stdout
+    assert f"outcome  agent {stopped} was stopped by a person (cli), and waits no longer" in shown
 
 
 def test_an_agent_that_only_beats_hears_once_that_it_is_back(world: World) -> None:
@@ -647,6 +694,33 @@ def test_an_environment_that_is_ill_and_one_whose_service_is_down_are_told_by_th
     harbour.engine.ask("POST", "/containers/one/start")
     harbour.wait_for("dependency_back", count=4)
     assert harbour.get("/api/state")["needsYou"] == []
+
+
+def test_an_environment_that_is_cleaned_while_it_waits_waits_no_longer_until_it_is_set_up_again(harbour: Yard) -> None:
+    project = harbour.project(services=[stays("one")])
+    project.up()
+    assert harbour.cli("autonomy", "observe").code == 0
+    (harbour.folder / "alive").unlink()
+    incident = told(harbour, "dependency_lost", "shop")["incident"]
+
+    def said() -> dict[str, str]:
+        explains = harbour.get(f"/api/incidents/{incident}")["explains"]
+        return {one["name"]: one["what"] for one in explains if one["kind"] == "environment"}
+
+    assert project.env("clean").code == 0
+    ended = told(harbour, "dependency_wait_ended", "shop")
+    assert (ended["outcome"], ended["dependency"], ended["incident"]) == ("cleaned", "db", incident)
+    assert said() == {"shop": "waited, and was cleaned"}
+    project.up()
+    told(harbour, "dependency_lost", "shop", count=2)
+    assert said() == {"shop": "waits until it is back"}
+    (harbour.folder / "alive").touch()
+    told(harbour, "dependency_back", "shop")
+    assert said() == {"shop": "waited until it was back"}
+    story = [one["text"] for one in harbour.get(f"/api/incidents/{incident}")["story"] if one["subject"] == "shop"]
+    needs = "environment shop needs it, and waits"
+    cleaned = "environment shop was cleaned, and waits no longer"
+    assert story == [needs, cleaned, needs, "it is back: environment shop goes on"]
 
 
 def test_in_a_crash_loop_nobody_is_told_back_every_time_and_the_last_story_has_all_restarts(harbour: Yard) -> None:

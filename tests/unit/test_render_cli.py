@@ -620,6 +620,7 @@ def test_who_begins_to_wait_is_not_counted_among_those_who_go_on():
         pytest.param("dependency_back", {"still_waits_for": ["mq"]}, "waits", id="something-else-is-down"),
         pytest.param("spawn_wait_ended", {"outcome": "started"}, "goes on", id="started"),
         pytest.param("spawn_wait_ended", {"outcome": "failed"}, "outcome", id="not-started"),
+        pytest.param("dependency_wait_ended", {"outcome": "cleaned"}, "outcome", id="it-is-gone"),
     ],
 )
 def test_who_stood_still_because_of_it_waits_only_as_long_as_that(type: str, data: dict[str, Any], label: str):

@@ -115,6 +115,22 @@ def test_words_are_found_also_for_an_event_of_which_nothing_is_known(name: str):
             True,
             "waited to be started, and was removed",
         ),
+        (
+            [("dependency_lost", {}), ("dependency_wait_ended", {"outcome": "stopped", "by": "cli"})],
+            False,
+            "waited, and was stopped by a person",
+        ),
+        (
+            [("dependency_lost", {}), ("dependency_wait_ended", {"outcome": "cleaned"})],
+            True,
+            "waited, and was cleaned",
+        ),
+        (
+            [("dependency_lost", {}), ("dependency_wait_ended", {"outcome": "cleaned"}), ("dependency_lost", {})],
+            False,
+            "waits until it is back",
+        ),
+        ([("dependency_lost", {}), ("dependency_wait_ended", {})], False, "waits no longer"),
     ],
 )
 def test_who_stood_still_is_told_as_it_is_by_now(told: list[tuple[str, dict[str, Any]]], is_over: bool, what: str):
@@ -259,6 +275,49 @@ def test_an_agent_that_was_stopped_is_said_to_be():
 def test_a_first_start_that_a_person_stopped_is_not_said_to_have_failed():
     (one,) = story.tell(event("agents:spawn_wait_ended", agent_id="a1", outcome="stopped", by="cli"))
     assert one.text == "agent a1 is not started any more: stopped by a person (cli)"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("agents", {"agent_id": "a1", "outcome": "stopped", "by": "cli"}, "agent a1 was stopped by a person (cli)"),
+        ("agents", {"agent_id": "a1", "outcome": "removed", "by": "page"}, "agent a1 was removed by a person (page)"),
+        ("agents", {"agent_id": "a1", "outcome": "finished"}, "agent a1 has done its task"),
+        ("sessions", {"project": "shop", "outcome": "unwatched"}, "session shop is not watched any more"),
+        ("resilience", {"environment": "shop", "outcome": "cleaned"}, "environment shop was cleaned"),
+        ("resilience", {"environment": "shop", "outcome": "set_up_anew"}, "environment shop is set up anew"),
+        ("resilience", {"environment": "shop", "outcome": "not_up"}, "environment shop is not up any more"),
+    ],
+)
+def test_who_is_gone_while_it_waits_is_said_to_wait_no_longer_and_why(name: str, data: dict[str, Any], said: str):
+    (one,) = story.tell(event(f"{name}:dependency_wait_ended", **data))
+    assert (one.part, one.text) == (Part.EXPLAINED, f"{said}, and waits no longer")
+
+
+def test_who_died_while_it_waited_is_not_said_to_wait_no_longer_for_its_respawn_may():
+    (one,) = story.tell(event("agents:dependency_wait_ended", agent_id="a1", outcome="died"))
+    assert one.text == "agent a1 died while it waited"
+
+
+@pytest.mark.parametrize(
+    ("ended", "is_over", "what"),
+    [
+        (None, False, "died, and is respawned when it is back"),
+        (None, True, "died, and its respawn waited"),
+        ("respawned as a2", True, "died, and its respawn waited"),
+        ("removed: shutdown_requested", False, "died, and was stopped by a person"),
+        ("removed: stopped", False, "died, and was stopped by a person"),
+        ("removed: removed by hand", True, "died, and was removed by a person"),
+        ("removed: finished", True, "died, and its task was done"),
+        ("it is alive", True, "was taken for dead, and was alive"),
+    ],
+)
+def test_of_a_death_under_a_root_it_is_said_what_came_of_it(ended: str | None, is_over: bool, what: str):
+    root = Incident("i", "service_outage", "db", 0.0, 9.0 if is_over else None, "", {})
+    data = {"explainedBy": "i", **({"ended": ended} if ended else {})}
+    death = Incident("j", "agent_death", "a1", 1.0, 5.0 if ended else None, "", data)
+    (one,) = explained(root, [], [death])
+    assert (one.name, one.incident, one.what) == ("a1", "j", what)
 
 
 def test_a_first_start_is_no_decision_to_start_again():

@@ -68,6 +68,8 @@ def _label(entry: dict[str, Any], events: dict[str, dict[str, Any]]) -> str:
             return "goes on"
         case "explained", "spawn_wait_ended":
             return "goes on" if event["data"].get("outcome") == "started" else "outcome"
+        case "explained", "dependency_wait_ended":
+            return "outcome"
     return _PARTS.get(entry["part"], clean(entry["part"]))
 
 

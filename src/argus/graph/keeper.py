@@ -111,13 +111,20 @@ class Graph:
             lines.create_task(self._say(here[key]))
 
     async def _forget(self, here: dict[str, Dependant]) -> None:
-        """Who is gone needs to hear nothing any more."""
-        gone = [key for key in self._told if key not in here]
-        for key in gone:
+        """Who is gone needs to hear nothing any more, and waits no longer."""
+        gone = {key: told for key, told in self._told.items() if key not in here}
+        writes: list[Write] = []
+        for key, told in gone.items():
             self._take(key, None)
             self._tried.pop(key, None)
-        if gone:
-            await self._tools.notes.note(*(_written(key, None) for key in gone))
+            who = Dependant.called(key)
+            drafts = reports.gone(who, told, self._tools.gone(who.role, who.name))
+            writes += [_written(key, None), *map(Append, drafts)]
+        try:
+            await self._tools.notes.note(*writes)
+        except ArgusError:
+            self._told |= gone  # the next look puts it on record
+            raise
 
     async def _compare(self, who: Dependant, told: Told | None) -> None:
         match policy.news(who.depends_on, told, self._tools.look):

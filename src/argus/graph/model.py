@@ -47,6 +47,20 @@ class Dependant:
     def key(self) -> str:
         return f"{self.role.value}:{self.name}"
 
+    @classmethod
+    def called(cls, key: str) -> Dependant:
+        """One of whom no more is known."""
+        role, _, name = key.partition(":")
+        return cls(Role(role), name, ())
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """How one of them came to be there no longer: a word that the story knows, and who wanted it, if anybody did."""
+
+    outcome: str
+    by: str = ""
+
 
 @dataclass(frozen=True, slots=True)
 class Told:

@@ -8,7 +8,7 @@ from typing import Any
 from argus.core.clock import rfc3339
 from argus.core.depending import Broke
 from argus.core.events import Draft
-from argus.graph.model import Dependant, Role, Told
+from argus.graph.model import Dependant, Gone, Role, Told
 
 _CHANNELS = {Role.AGENT: "agents", Role.SESSION: "sessions", Role.ENVIRONMENT: "resilience"}
 _KEYS = {Role.AGENT: "agent_id", Role.SESSION: "project", Role.ENVIRONMENT: "environment"}
@@ -46,6 +46,15 @@ def back(
             text=text,
         )
         for name in names
+    ]
+
+
+def gone(who: Dependant, told: Told, how: Gone) -> list[Draft]:
+    """It is not there any more while it waits: one for each thing, in whose story it stands as waiting."""
+    by = {"by": how.by} if how.by else {}
+    return [
+        _draft("dependency_wait_ended", who, told.incident(name), dependency=name, outcome=how.outcome, **by)
+        for name in told.things
     ]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable
 from dataclasses import dataclass
 
 from argus.core.clock import Clock
-from argus.graph.model import Dependant
+from argus.graph.model import Dependant, Gone, Role
 from argus.graph.policy import Look
 from argus.store.interface import Store
 from argus.store.notes import Notes
@@ -27,6 +27,8 @@ class Tools:
     dependants: Callable[[Collection[str]], Iterable[Dependant]]
     """Everybody who works now and depends on something, or is one of these: who was told to wait is told to go on, also
     when it depends on nothing any more."""
+    gone: Callable[[Role, str], Gone]
+    """What became of one that is not among them any more."""
     say: Say
     wake: Callable[[], None]
     """Something is back: whoever waited for it is looked at."""

@@ -11,6 +11,14 @@ _TROUBLES = {
     "agent_death": ("died, and is respawned when it is back", "died, and its respawn waited"),
     "container_failure": ("failed while it was down", "failed while it was down"),
 }
+_ENDED = {
+    "removed: shutdown_requested": "died, and was stopped by a person",
+    "removed: stopped": "died, and was stopped by a person",
+    "removed: removed by hand": "died, and was removed by a person",
+    "removed: finished": "died, and its task was done",
+    "it is alive": "was taken for dead, and was alive",
+}
+"""How a death was over, where its task did not go on."""
 _HELD_BACK = ("down, and not restarted for itself", "was down with it, and was not restarted for itself")
 _FOR_ITSELF = ("fell with it, and is handled for itself by now", "fell with it, and was handled for itself later")
 _CAME = {
@@ -19,10 +27,23 @@ _CAME = {
     "stopped": "waited to be started, and was stopped by a person",
     "removed": "waited to be started, and was removed",
 }
+_GONE = {
+    "stopped": "waited, and was stopped by a person",
+    "removed": "waited, and was removed by a person",
+    "finished": "waited, and has done its task",
+    "died": "died while it waited",
+    "unwatched": "waited, and is not watched any more",
+    "cleaned": "waited, and was cleaned",
+    "set_up_anew": "waited, and was set up anew",
+    "not_up": "waited, and is not up any more",
+}
 
 
 def trouble(one: Incident, is_over: bool) -> str:
     """Of something with an incident of its own; `is_over`: what explains it."""
+    ended = _ENDED.get(str(one.data.get("ended"))) if one.kind == "agent_death" else None
+    if ended is not None:
+        return ended
     now, then = _outage(one) if one.kind == "service_outage" else _TROUBLES.get(one.kind, ("", ""))
     # A service may be down for longer than what explained it.
     is_past = one.closed is not None or (is_over and one.kind != "service_outage")
@@ -43,6 +64,8 @@ def waiting(event: Event, is_over: bool) -> str:
         case "dependency_back":
             is_told = not event.data.get("environment")
             return f"waited, and {'was told that it need not any more' if is_told else 'does not need it any more'}"
+        case "dependency_wait_ended":
+            return _GONE.get(str(event.data.get("outcome")), "waits no longer")
         case "spawn_waits":
             return "waited to be started" if is_over else "is started when it is back"
         case "spawn_wait_ended":

@@ -184,9 +184,9 @@ def _who(data: Data) -> str:
     return f"agent {data['agent_id']}" if data.get("agent_id") else f"session {data.get('project')}"
 
 
-def _stopped(data: Data) -> str:
-    """Only a person may stop an agent; `by` is the way on which they did."""
-    return f"stopped by a person ({data['by']})" if data.get("by") else "stopped by a person"
+def _by_a_person(data: Data) -> str:
+    """Nobody else may stop or remove an agent; `by` is the way on which they did."""
+    return f"by a person ({data['by']})" if data.get("by") else "by a person"
 
 
 def waits(data: Data) -> str:
@@ -201,10 +201,26 @@ def waited(data: Data) -> str:
     came = {
         "started": "is started",
         "failed": "could not be started",
-        "stopped": f"is not started any more: {_stopped(data)}",
+        "stopped": f"is not started any more: stopped {_by_a_person(data)}",
         "removed": "is not started any more: removed",
     }
     return f"{_who(data)} {came.get(str(data.get('outcome')), 'does not wait any more')}"
+
+
+def gone(data: Data) -> str:
+    """It is not there any more. Of one that died the respawn may wait for the same."""
+    if data.get("outcome") == "died":
+        return f"{_who(data)} died while it waited"
+    why = {
+        "stopped": f"was stopped {_by_a_person(data)}, and ",
+        "removed": f"was removed {_by_a_person(data)}, and ",
+        "finished": "has done its task, and ",
+        "unwatched": "is not watched any more, and ",
+        "cleaned": "was cleaned, and ",
+        "set_up_anew": "is set up anew, and ",
+        "not_up": "is not up any more, and ",
+    }
+    return f"{_who(data)} {why.get(str(data.get('outcome')), '')}waits no longer"
 
 
 def goes_on(data: Data) -> str:

@@ -12,7 +12,7 @@ from argus.core.depending import Kind, Thing
 from argus.environments.guarding.guardian import Seen
 from argus.environments.guarding.model import State as Guard
 from argus.environments.runs import Run, State
-from argus.graph.model import Told
+from argus.graph.model import Gone, Role, Told
 from argus.graph.policy import Back, news
 from argus.graph_room import Parts
 from argus.testing import FakeClock
@@ -25,10 +25,11 @@ class Yard:
     """Environments of one run, whose containers stand as they are said to."""
 
     seen: dict[str, Seen]
+    state: State = State.UP
 
     @property
     def runs(self) -> tuple[Run, ...]:
-        return (Run("shop", "/shop", "run1", State.UP, 0.0),)
+        return (Run("shop", "/shop", "run1", self.state, 0.0),) if self.state is not State.NONE else ()
 
     def guards(self, run: Run) -> dict[str, Seen]:
         return self.seen
@@ -55,3 +56,19 @@ def test_who_needs_it_hears_that_it_is_back_once_its_containers_have_settled(is_
     shop = parts(api=well(is_settling=is_settling), db=well())
     assert news([SHOP], told, shop.look) == heard
     assert news([SHOP], None, shop.look) is None  # it is not down either: nobody waits for it
+
+
+@pytest.mark.parametrize(
+    ("state", "outcome"),
+    [
+        (State.CLEANING, "cleaned"),
+        pytest.param(State.NONE, "cleaned", id="nothing-is-left-of-it"),
+        (State.SETTING_UP, "set_up_anew"),
+        (State.FAILED, "set_up_anew"),
+        pytest.param(State.INTERRUPTED, "not_up", id="cut-off"),
+    ],
+)
+def test_what_became_of_an_environment_that_is_up_no_longer_is_said_by_its_run(state: State, outcome: str):
+    yard = cast(Any, Yard({}, state))
+    made = Parts(FakeClock(), lambda: Level.OBSERVE, list, lambda text: text, environments=yard)
+    assert made.gone(Role.ENVIRONMENT, "shop") == Gone(outcome)

@@ -6,11 +6,13 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import pytest
+
 from argus.core.depending import Thing, thing
 from argus.core.errors import ArgusError, Code
 from argus.core.events import Event
 from argus.graph.keeper import Graph
-from argus.graph.model import Dependant, Role, Standing, Told
+from argus.graph.model import Dependant, Gone, Role, Standing, Told
 from argus.graph.tools import Tools
 from argus.store.notes import Notes
 from argus.store.records import PutSetting, Write
@@ -60,10 +62,18 @@ class World:
             pass
 
         notes = Notes(self.store, self.clock)
-        return Graph(Tools(self.store, notes, self.clock, self.look, lambda also: self.dependants, say, wake, finish))
+        gone = lambda role, name: Gone("stopped", "cli") if role is Role.AGENT else Gone("unwatched")  # noqa: E731
+        return Graph(
+            Tools(self.store, notes, self.clock, self.look, lambda also: self.dependants, gone, say, wake, finish)
+        )
 
     def look(self, one: Thing) -> Standing:
         return Standing(self.is_down or one.name in self.down, 0.0, "refused", "is restarting it", "i1")
+
+    async def ends(self) -> list[tuple[str, str, dict[str, object]]]:
+        """The waits that ended otherwise than by what was waited for."""
+        events = [one for one in await self.store.events(0) if one.type == "dependency_wait_ended"]
+        return [(one.channel, one.subject, dict(one.data)) for one in events]
 
     async def journal(self) -> list[str]:
         return [event.type for event in await self.store.events(0)]
@@ -179,6 +189,63 @@ def test_who_was_told_to_wait_and_depends_on_nothing_any_more_is_told_to_go_on()
         await looks(graph, 5)
         assert world.heard[1:] == ["[argus] You need not wait for db any more. Go on with your work."]
         assert await world.journal() == ["dependency_lost", "dependency_back"]
+
+    played(scene)
+
+
+def test_who_is_gone_while_it_waits_waits_no_longer_on_record_and_that_once():
+    async def scene(world: World, graph: Graph) -> None:
+        worker = Dependant(Role.AGENT, "team-worker001", (DB, thing("cache")))
+        world.dependants, world.down = (worker, SHOP), {"db", "cache"}
+        await looks(graph, 5)
+        world.dependants = ()
+        graph = world.graph()  # also where the next Argus finds that out
+        await graph.restore()
+        await looks(graph, 5)
+        graph = world.graph()
+        await graph.restore()
+        await looks(graph, 5)
+        agent = {"agent_id": "team-worker001", "outcome": "stopped", "by": "cli", "incident": "i1"}
+        assert await world.ends() == [
+            ("agents", "team-worker001", {**agent, "dependency": "cache"}),
+            ("agents", "team-worker001", {**agent, "dependency": "db"}),
+            ("sessions", "shop", {"project": "shop", "dependency": "db", "outcome": "unwatched", "incident": "i1"}),
+        ]
+        assert await world.store.documents("graph") == []
+
+    played(scene)
+
+
+def test_who_is_gone_and_did_not_wait_any_more_has_no_second_end():
+    async def scene(world: World, graph: Graph) -> None:
+        world.is_down = True
+        await looks(graph, 5)
+        world.is_down, world.listens = False, False
+        await looks(graph, 5)
+        world.dependants = ()
+        await looks(graph, 5)
+        assert await world.ends() == []
+        assert await world.journal() == ["dependency_lost", "dependency_back"]
+
+    played(scene)
+
+
+def test_what_became_of_who_is_gone_is_on_record_also_when_there_was_no_room_for_it_at_first():
+    async def scene(world: World, graph: Graph) -> None:
+        world.is_down = True
+        await looks(graph, 5)
+        world.dependants = ()
+        commit = world.store.commit
+
+        async def refused(*writes: Write) -> list[Event]:
+            raise ArgusError(Code.INVALID_REQUEST, "no room")
+
+        world.store.commit = refused  # type: ignore[method-assign]
+        with pytest.raises(ArgusError):
+            await graph.look(asyncio.TaskGroup())
+        world.store.commit = commit  # type: ignore[method-assign]
+        await looks(graph, 5)
+        assert len(await world.ends()) == 1
 
     played(scene)
 
