@@ -68,7 +68,18 @@ const ESCALATED: Record<string, string> = {
 const WAITED: Record<string, string> = {
   started: "what it waited for is back: it is started",
   failed: "waited for what it needs, and could not be started",
+  stopped: "waits no longer to be started: it was stopped",
   removed: "waits no longer to be started: it was removed",
+};
+
+const GONE: Record<string, string> = {
+  stopped: "was stopped",
+  removed: "was removed",
+  finished: "has done its task",
+  unwatched: "is not watched any more",
+  cleaned: "was cleaned",
+  set_up_anew: "is set up anew",
+  not_up: "is not up any more",
 };
 
 const SPAWNED: Record<string, string> = { running: "is being done", completed: "is done", failed: "has failed", stalled: "does not get on" };
@@ -149,6 +160,7 @@ const SAID: Record<string, Say> = {
   handoff_done: (d) => `has handed its work on, and goes on with an empty context: ${text(d.path)}`,
   dependency_lost: (d) => `needs ${text(d.dependency)}, and waits`,
   dependency_back: (d) => (list(d.still_waits_for) ? `hears that ${text(d.dependency)} is back, and waits for ${list(d.still_waits_for)}` : "goes on"),
+  dependency_wait_ended: (d) => (d.outcome === "died" ? "died while it waited" : `${GONE[text(d.outcome)] ?? "is gone"}, and waits no longer for ${text(d.dependency)}`),
   spawn_waits: (d) => `is started when ${list(d.dependencies)} is back`,
   spawn_wait_ended: (d) => WAITED[text(d.outcome)] ?? "waits no longer to be started",
   restart_attempt: (d) => `${text(d.reason)}; restart ${text(d.attempt)}`,
@@ -205,6 +217,7 @@ export function toneOfEvent(one: Told): Tone {
   const outcome = text(one.data.outcome);
   if (one.type === "restart_finished") return outcome === "recovered" ? "ok" : outcome === "not_needed" ? "none" : "bad";
   if (one.type === "spawn_wait_ended") return outcome === "started" ? "ok" : outcome === "failed" ? "bad" : "none";
+  if (one.type === "dependency_wait_ended") return outcome === "died" ? "bad" : "none";
   if (one.type === "state_changed") return toneOf(text(one.data.to));
   if (one.type === "infrastructure_event_ended" || one.type === "restart_success") return "ok";
   return BAD.test(one.type) ? "bad" : WARN.test(one.type) ? "warn" : GOOD.test(one.type) ? "ok" : "none";

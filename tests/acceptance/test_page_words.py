@@ -204,6 +204,34 @@ def test_who_stood_still_and_goes_on_is_not_said_to_wait(argus: Argus) -> None:
         expect(waits).to_have_text(["Waits", "Goes on"])
 
 
+def test_who_was_stopped_while_it_waited_is_said_to_be_and_not_to_go_on(argus: Argus) -> None:
+    db = WebServer(argus, "db").start()
+    argus.configure([db.service()])
+    said = yaml.safe_load(argus.config.read_text())
+    worker = {"command": ["sleep", "600"], "cwd": str(argus.folder), "dependsOn": ["db"]}
+    argus.write(yaml.safe_dump({**said, "agents": {"configs": {"worker": worker}}}))
+    argus.up()
+    argus.wait_until("db", "up")
+    argus.cli("agents", "spawn", "worker", "--task", "a task")
+    agent = argus.wait_for("agent_spawned").data["agent_id"]
+    db.kill()
+    incident = argus.wait_for("dependency_lost").data["incident"]
+    argus.cli("agents", "stop", agent)
+    argus.wait_for("dependency_wait_ended")
+    argus.cli("agents", "spawn", "worker", "--task", "another")
+    waiting = argus.wait_for("spawn_waits").data["agent_id"]
+    argus.cli("agents", "stop", waiting)
+    argus.wait_for("spawn_wait_ended")
+    with page_of(argus) as page:
+        go(page, f"incidents/{incident}")
+        waits = page.locator("ol.story [data-part=explained] strong")
+        expect(waits).to_have_text(["Waits", "Outcome", "Waits", "Outcome"])
+        go(page, "timeline")
+        events = page.locator("ol.story")
+        expect(events).to_contain_text("was stopped, and waits no longer for db")
+        expect(events).to_contain_text("waits no longer to be started: it was stopped")
+
+
 def test_what_happened_is_said_in_sentences_and_what_a_person_did_is_not_said_to_be_done_by_argus(argus: Argus) -> None:
     web, lost = WebServer(argus, "web").start(), WebServer(argus, "lost").start()
     argus.configure([web.service("repair"), lost.service("fail")])

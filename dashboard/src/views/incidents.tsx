@@ -105,6 +105,7 @@ const PARTS: Record<string, string> = { observation: "Seen", decision: "Decided"
 function labelOf(entry: Entry, told: Told | undefined): string {
   if (told?.type === "dependency_back" && !(told.data.still_waits_for as unknown[] | undefined)?.length) return "Goes on";
   if (told?.type === "spawn_wait_ended") return told.data.outcome === "started" ? "Goes on" : "Outcome";
+  if (told?.type === "dependency_wait_ended") return "Outcome";
   return PARTS[entry.part] ?? plain(entry.part);
 }
 
