@@ -268,6 +268,53 @@ def test_what_cannot_be_started_is_said_and_what_is_gone_is_escalated(crew: Crew
     assert len(crew.started()) == 1
 
 
+@pytest.mark.parametrize(
+    ("cwd", "code", "message", "actions"),
+    [
+        pytest.param(
+            None,
+            "INVALID_REQUEST",
+            "project_path: it is not given, and agents.configs.SNTGreen has no cwd",
+            ["name_project", "set_cwd"],
+            id="not-said",
+        ),
+        pytest.param(
+            "/no",
+            "CONFIG_INVALID",
+            "agents.configs.SNTGreen.cwd: /no is not a folder here",
+            ["set_cwd", "name_project"],
+            id="not-there",
+        ),
+        pytest.param(
+            "green",
+            "CONFIG_INVALID",
+            "agents.configs.SNTGreen.cwd: green is not an absolute path",
+            ["set_cwd", "name_project"],
+            id="relative",
+        ),
+    ],
+)
+def test_where_an_agent_works_is_asked_for_where_it_has_to_be_said(
+    crew: Crew, cwd: str | None, code: str, message: str, actions: list[str]
+) -> None:
+    argus = crew.argus
+    crew.configure(config={"cwd": cwd})
+    argus.up()
+    refused = argus.cli("agents", "spawn", "SNTGreen", "--task", "t", "--json")
+    assert (refused.code, refused.error["code"], refused.error["message"]) == (2, code, message)
+    assert refused.error["suggestedActions"] == actions
+    said = argus.cli("agents", "spawn", "SNTGreen", "--task", "t").stderr
+    assert "--project-path" in said
+    assert "cwd" in said
+    assert "--help" not in said
+    run = argus.cli("agent", "run", "SNTGreen", "--task", "t", "--project", "/nowhere").stderr
+    assert "project_path: /nowhere is not a folder here" in run
+    if cwd is not None:
+        assert message in argus.cli("agent", "run", "SNTGreen", "--task", "t").stderr
+    named = argus.cli("agents", "spawn", "SNTGreen", "--task", "t", "--project-path", str(crew.project), "--json")
+    assert named.json["project_path"] == str(crew.project)
+
+
 def test_a_task_that_no_program_could_take_is_refused_at_once(crew: Crew) -> None:
     argus = crew.argus
     crew.configure()

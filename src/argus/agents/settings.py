@@ -57,7 +57,12 @@ class AgentConfig(Section):
     agent: Literal["claude", "codex", "plain"] | None = Field(
         default=None, description="What kind of agent it is; by default told from the program's name."
     )
-    cwd: str | None = Field(default=None, min_length=1, description="The project, where a spawn names none.")
+    cwd: str | None = Field(
+        default=None,
+        min_length=1,
+        description="The project, where a spawn names none; an absolute path. Without it argus agents spawn needs "
+        "--project-path, and argus agent run takes the folder it is run in.",
+    )
     env: dict[Annotated[str, Field(pattern=VARIABLE)], str] = Field(
         default_factory=dict, description="Added to the environment."
     )

@@ -22,7 +22,7 @@ from argus.agents.policy import Gate
 from argus.agents.tools import Tools
 from argus.core.clock import stamp
 from argus.core.depending import Broke, Broken
-from argus.core.errors import ABOUT_CONFIGS, ArgusError, Code
+from argus.core.errors import ABOUT_CONFIGS, IN_A_WRONG_FOLDER, WITHOUT_A_FOLDER, ArgusError, Code
 from argus.core.events import Draft
 from argus.core.vital import Vital
 from argus.host.identity import Identity
@@ -47,11 +47,13 @@ class Starts:
         configs = self._ledger.settings.configs
         if config not in configs:
             raise _not_configured(config, sorted(configs))
+        # Named as what it was said by: a command is right where the cwd of the configuration is not.
+        said_by = "project_path" if project else f"agents.configs.{config}.cwd"
         project = project or configs[config].project
         if not self._tools.is_folder(project):
-            raise ArgusError(Code.INVALID_REQUEST, f"project_path: {project or 'none'} is not a folder here")
+            raise _no_folder(config, project, said_by)
         id = self._ledger.book.first_id(config)
-        folder = self._worktree(project, id) if configs[config].worktree else ""
+        folder = self._worktree(project, id, said_by) if configs[config].worktree else ""
         self._check_task(config, task, id, folder or project)
         agent = Agent(
             id, id, 1, State.SPAWNING, 0.0,
@@ -64,10 +66,10 @@ class Starts:
             agent = replace(agent, gate=Gate.DEPENDENCY.value, reason=_waits(roots), waits_under=_stories(roots))
         return await self._begin(agent, by, None, *reports.waits(agent, roots))
 
-    def _worktree(self, project: str, lineage: str) -> str:
+    def _worktree(self, project: str, lineage: str, said_by: str) -> str:
         place = self._tools.worktrees.place(project, lineage)
         if not place:
-            why = f"project_path: {project} is in no git repository, and this config has worktree: true"
+            why = f"{said_by}: {project} is in no git repository, and this config has worktree: true"
             raise ArgusError(Code.INVALID_REQUEST, why)
         return place
 
@@ -336,6 +338,20 @@ def _not_configured(config: str, known: list[str]) -> ArgusError:
         known=known[:50],
     )
     error.actions = ABOUT_CONFIGS
+    return error
+
+
+def _no_folder(config: str, project: str, said_by: str) -> ArgusError:
+    what = "is not a folder here" if project.startswith("/") else "is not an absolute path"
+    if said_by == "project_path":
+        return ArgusError(Code.INVALID_REQUEST, f"{said_by}: {project} {what}")
+    if not project:
+        why = f"project_path: it is not given, and agents.configs.{config} has no cwd"
+        error = ArgusError(Code.INVALID_REQUEST, why, config=config)
+        error.actions = WITHOUT_A_FOLDER
+        return error
+    error = ArgusError(Code.CONFIG_INVALID, f"{said_by}: {project} {what}", config=config, cwd=project)
+    error.actions = IN_A_WRONG_FOLDER
     return error
 
 

@@ -37,6 +37,10 @@ IN_ANSWERS: dict[str, tuple[str, ...]] = {
 ABOUT_CONFIGS = ("check_name", "add_agent")
 """What is suggested where an agent's config was not found, and the file that would name it was."""
 
+WITHOUT_A_FOLDER = ("name_project", "set_cwd")
+IN_A_WRONG_FOLDER = ("set_cwd", "name_project")
+"""What is suggested where an agent's config has no cwd and a start names no project, and where its cwd is no folder."""
+
 ABOUT_SESSIONS = ("list_sessions", "check_name")
 ABOUT_SPAWNS = ("list_spawns",)
 ABOUT_BREAKERS = ("list_breakers",)
@@ -126,6 +130,7 @@ ACTIONS: dict[str, str] = {
     "look_at_set_aside_store": "The damaged store was kept beside the new one; look at it before deleting it.",
     "lower_threshold": "Lower resilience.preflight.diskSpaceThreshold if the space is enough.",
     "move_away": "Move what the message names to another place, then repeat the command.",
+    "name_project": "Name the folder where it is to work: --project-path DIR (argus agent run: --project DIR).",
     "print_token": "Print the token: argus token.",
     "prune_images": "Remove unused images: docker image prune.",
     "raise_budget": "Raise health.restartBudget.maxPerHour in argus.yaml, then: argus reload.",
@@ -156,6 +161,7 @@ ACTIONS: dict[str, str] = {
     "send_json": "Send the body as application/json.",
     "send_less": "Send a smaller body (at most 1 MiB).",
     "send_token": "Send the header: Authorization: Bearer TOKEN.",
+    "set_cwd": "Set cwd of that agent in agents.configs of argus.yaml to a folder that is there, then: argus reload.",
     "start_daemon": "Start Argus: argus up --detach.",
     "start_docker": "Start the Docker engine.",
     "stop_agent": "Stop the agent: argus agents stop ID.",

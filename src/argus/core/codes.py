@@ -279,7 +279,7 @@ REGISTRY: dict[Code, Entry] = {
         means="A configuration file was read and says something that is not accepted.",
         when=(
             "Start, reload, `argus check`, and everything that reads an e2e.yaml; every mistake is listed with "
-            "its line."
+            "its line. The start of an agent whose `cwd` is not a folder."
         ),
         retry=Retry.MENDED,
         agent=(

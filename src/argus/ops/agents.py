@@ -94,7 +94,7 @@ class SpawnAsk(SnakeAsk):
     project_path: str = Field(
         default="",
         max_length=4096,
-        description="Where it works; else the config's cwd",
+        description="Where it works; else the config's cwd, and needed where that has none",
         json_schema_extra={"format": "path"},
     )
     task: str = Field(min_length=1, max_length=TASK, description="What it is to do, passed on unchanged")
@@ -224,7 +224,7 @@ async def list_agents(house: House, ask: Nothing) -> AgentList:
     verb="agents spawn",
     places=("config_name",),
     status=201,
-    errors=(Code.CONFIG_NOT_FOUND, Code.STORE_UNAVAILABLE, Code.CONFLICT),
+    errors=(Code.CONFIG_NOT_FOUND, Code.CONFIG_INVALID, Code.STORE_UNAVAILABLE, Code.CONFLICT),
 )
 async def spawn(house: House, ask: SpawnAsk) -> AgentView:
     """Starts an agent. Returns once its intent is on record; `agents:agent_spawned` says that it runs.

@@ -63,7 +63,13 @@ class NextView(SnakeAnswer):
     "agents.launch",
     "POST /api/agents/launch",
     status=201,
-    errors=(Code.CONFIG_NOT_FOUND, Code.INVALID_STATE, Code.STORE_UNAVAILABLE, Code.CONFLICT),
+    errors=(
+        Code.CONFIG_NOT_FOUND,
+        Code.CONFIG_INVALID,
+        Code.INVALID_STATE,
+        Code.STORE_UNAVAILABLE,
+        Code.CONFLICT,
+    ),
 )
 async def launch(house: House, ask: LaunchAsk) -> LaunchView:
     """Registers an agent that its launcher starts in a terminal: claim and intent are on record before it runs.
@@ -72,7 +78,7 @@ async def launch(house: House, ask: LaunchAsk) -> LaunchView:
     """
     crew = house.crew
     config = crew.settings.configs.get(ask.config_name)
-    project = ask.project_path or (config.project if config else "") or ask.here
+    project = ask.project_path or ("" if config and config.project else ask.here)
     return await _launch(house, await crew.launch(ask.config_name, project, ask.task, ask.pid, house.by))
 
 

@@ -21,6 +21,7 @@ from argus.core.errors import (
     ACTIONS,
     FROM_NOWHERE,
     HELD_UP,
+    IN_A_WRONG_FOLDER,
     IN_ANSWERS,
     IN_BRIDGE,
     IN_DATABASE,
@@ -31,6 +32,7 @@ from argus.core.errors import (
     OF_A_NEWER,
     REGISTRY,
     WITH_A_WRONG_TOKEN,
+    WITHOUT_A_FOLDER,
     ArgusError,
     Category,
     Code,
@@ -146,8 +148,10 @@ def test_every_action_has_a_sentence_and_every_sentence_is_used():
         *ABOUT_SESSIONS,
         *ABOUT_SPAWNS,
         *ABOUT_STORIES,
+        *IN_A_WRONG_FOLDER,
         *IN_THE_WAY,
         *OF_A_NEWER,
+        *WITHOUT_A_FOLDER,
     }
     suggested |= {*FROM_NOWHERE, *HELD_UP, *IN_DATABASE, *NOT_WHOLE, *WITH_A_WRONG_TOKEN}
     assert suggested - set(ACTIONS) == set()
