@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from argus.core.depending import Thing, thing
+from argus.core.names import LETTERS
 from argus.core.patterns import VARIABLE
 from argus.schema import Dependencies, Duration, Name, PositiveDuration, Section, lasting
 
@@ -104,5 +105,5 @@ class Agents(Section):
         for name, config in self.configs.items():
             where = "tmux" if config.tmux else "worktree" if config.worktree else ""
             if where and not _PLAIN.fullmatch(name):
-                raise ValueError(f"{where}: true needs a name of letters, digits, _ and -, which {name!r} is not")
+                raise ValueError(f"{where}: true needs a name of {LETTERS}, digits, _ and -, which {name!r} is not")
         return self

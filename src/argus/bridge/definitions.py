@@ -15,7 +15,7 @@ from typing import Any
 
 from argus.bridge.definition import Definition
 from argus.bridge.expanding import Missing, expanded
-from argus.bridge.settings import Bridge, McpServer, is_name
+from argus.bridge.settings import NO_NAME, Bridge, McpServer, is_name
 from argus.core.redact import is_named_like_one, looks_like_one, password_of, passwords_in
 from argus.host.readers import Readers, contents
 
@@ -201,7 +201,7 @@ def _understood(
     name: str, said: Any, source: str, environ: Mapping[str, str], for_all: bool, folder: str
 ) -> Definition:
     if not is_name(name):
-        raise ValueError("an MCP server's name has letters, digits, '-' and single '_', and at most 64 of them")
+        raise ValueError(NO_NAME)
     if not isinstance(said, dict):
         raise ValueError("it is no object with `command` or `url`")
     kind = said.get("type") or ("http" if "url" in said else "stdio")

@@ -7,10 +7,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
+from argus.core.names import LETTERS
 from argus.core.patterns import WEB_ADDRESS
 from argus.schema import PositiveDuration, Section, lasting
 
 _NAME = re.compile(r"[A-Za-z0-9]+(?:(?:_|-+)[A-Za-z0-9]+)*")
+NO_NAME = f"an MCP server's name has {LETTERS}, digits, '-' and single '_', and at most 64 of them"
 
 
 def is_name(name: str) -> bool:
@@ -20,7 +22,7 @@ def is_name(name: str) -> bool:
 
 def _name(name: str) -> str:
     if not is_name(name):
-        raise ValueError("an MCP server's name has letters, digits, '-' and single '_', and at most 64 of them")
+        raise ValueError(NO_NAME)
     return name
 
 

@@ -9,6 +9,8 @@ PATTERN = r"^(?!.*\.\.)[A-Za-z0-9_]([A-Za-z0-9_.:@ +-]{0,98}[A-Za-z0-9_.:@+-])?$
 """All of the rule, so that a schema says as much as the check: two dots lead out of a folder, a blank at the end is
 lost where somebody copies the name."""
 _NAME = re.compile(PATTERN)
+LETTER, LETTERS = "letter (a to z, A to Z)", "letters (a to z, A to Z)"
+"""As they are called where one of another alphabet is refused."""
 
 
 def made_of(first: str, *more: str, otherwise: str = "unnamed") -> str:
@@ -36,7 +38,7 @@ def _word(text: str) -> str:
 def check(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise ValueError(
-            "a name starts with a letter, a digit or _, goes on with letters, digits and _ . : @ + - or blanks, "
+            f"a name starts with a {LETTER}, a digit or _, goes on with letters, digits and _ . : @ + - or blanks, "
             "and has at most 100 characters"
         )
     return name

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from argus.core.names import LETTERS
+
 NO_NUL = r"^[^\x00]*$"
 ABSOLUTE = r"^/[^\x00]*$"
 AGO = r"^[1-9][0-9]{0,2}[smhd]$"
@@ -23,18 +25,18 @@ EXPECTED = {
     NO_NUL: "must not hold a NUL character",
     ABSOLUTE: "must be an absolute path",
     AGO: 'must be 1 to 999 with a unit, such as "30s", "15m", "2h" or "7d"',
-    PROJECT: "must be at most 50 letters, digits and . _ -, and begin with a letter or a digit",
-    CONVERSATION: "must be letters, digits and . _ : -, and begin with a letter or a digit",
+    PROJECT: f"must be at most 50 {LETTERS}, digits and . _ -, and begin with a letter or a digit",
+    CONVERSATION: f"must be {LETTERS}, digits and . _ : -, and begin with a letter or a digit",
     QUESTION: "must be the id of a question that was seen",
     MODEL: "must be at most 100 letters, digits and . _ : / [ ] @ -, and begin with a letter or a digit",
     IN_ENVIRONMENT: "must be the name of a variable: not empty, without = and NUL",
-    VARIABLE: "must be letters, digits and _, and not begin with a digit",
+    VARIABLE: f"must be {LETTERS}, digits and _, and not begin with a digit",
     TIME_OF_DAY: 'must be a time of day, such as "22:00"',
     WEB_ADDRESS: "must begin with http:// or https://, or with a variable: ${NAME}",
-    CONTAINER: "must be letters, digits and . _ -, and begin with a letter or a digit",
+    CONTAINER: f"must be {LETTERS}, digits and . _ -, and begin with a letter or a digit",
     DOCKER_LABEL: 'must be a label, such as "app" or "app=shop"',
-    LAUNCHD_LABEL: "must be letters, digits and . _ -, and not begin with -",
-    SYSTEMD_UNIT: "must be letters, digits and : _ . @ \\ -, and not begin with -",
+    LAUNCHD_LABEL: f"must be {LETTERS}, digits and . _ -, and not begin with -",
+    SYSTEMD_UNIT: f"must be {LETTERS}, digits and : _ . @ \\ -, and not begin with -",
 }
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
 from argus.core.depending import Thing, thing
+from argus.core.names import LETTERS
 from argus.schema import Dependencies, Duration, PositiveDuration, Section, lasting
 
 _PROJECT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,49}")
@@ -18,13 +19,13 @@ PROMPT = r"^\s*[>❯›$#%]?\s*"
 
 def _project(name: str) -> str:
     if not _PROJECT.fullmatch(name):
-        raise ValueError("a project's name has letters, digits, '.', '_' and '-', and at most 50 of them")
+        raise ValueError(f"a project's name has {LETTERS}, digits, '.', '_' and '-', and at most 50 of them")
     return name
 
 
 def _tmux(name: str) -> str:
     if not _TMUX.fullmatch(name):
-        raise ValueError("a name in tmux has letters, digits, '_' and '-'")
+        raise ValueError(f"a name in tmux has {LETTERS}, digits, '_' and '-'")
     return name
 
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from argus.agents.settings import Agents
+from argus.bridge.settings import Bridge
 from argus.core.names import PATTERN, apart, check, made_of
+from argus.environments.e2e.names import container
+from argus.sessions.settings import Sessions
 
 
 @pytest.mark.parametrize(
@@ -78,6 +84,27 @@ def test_is_a_name(name: str):
 def test_is_no_name(name: str):
     with pytest.raises(ValueError):
         check(name)
+
+
+_LETTERS = r"letters? \(a to z, A to Z\)"
+
+
+@pytest.mark.parametrize(
+    "refuse",
+    [
+        pytest.param(lambda: check("größe"), id="of-anything"),
+        pytest.param(lambda: container("größe"), id="of-a-container"),
+        pytest.param(lambda: Sessions.model_validate({"projects": {"größe": {"path": "/srv"}}}), id="of-a-project"),
+        pytest.param(
+            lambda: Agents.model_validate({"configs": {"a b": {"command": ["x"], "tmux": True}}}),
+            id="of-agents-in-tmux",
+        ),
+        pytest.param(lambda: Bridge.model_validate({"servers": {"größe": {"command": "x"}}}), id="of-an-mcp-server"),
+    ],
+)
+def test_which_letters_a_name_may_have_is_said(refuse: Callable[[], Any]):
+    with pytest.raises(ValueError, match=_LETTERS):
+        refuse()
 
 
 @given(st.text(max_size=8) | st.text("ab1_.:@ +-/\\$\n", max_size=8) | st.from_regex(PATTERN))

@@ -9,6 +9,7 @@ import difflib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from argus.core.names import LETTER
 from argus.environments.e2e import names, places, suites
 from argus.environments.e2e.places import Path, Placed
 
@@ -63,7 +64,7 @@ def _illegal(services: list[Placed], mocks: list[Placed]) -> Iterator[Said]:
                 yield one.path, str(wrong)
     for one in mocks:
         if one.name is not None and not names.is_container(one.name):
-            yield one.path, "a name starts with a letter or a digit and goes on with letters, digits and _ . -"
+            yield one.path, f"a name starts with a {LETTER} or a digit and goes on with letters, digits and _ . -"
 
 
 def _dependencies(services: list[Placed]) -> Iterator[Said]:

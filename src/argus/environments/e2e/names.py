@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from argus.core.names import LETTER
+
 _CONTAINER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,199}")
 CONTAINER_SCHEMA = {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9_.-]*$", "maxLength": 200}
 _COMPONENT = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
@@ -30,7 +32,7 @@ def container(name: str) -> str:
     """Of a container, a network, or what others reach it by."""
     if not _CONTAINER.fullmatch(name):
         raise ValueError(
-            "a name starts with a letter or a digit, goes on with letters, digits and _ . -, "
+            f"a name starts with a {LETTER} or a digit, goes on with letters, digits and _ . -, "
             "and has at most 200 characters"
         )
     return name
