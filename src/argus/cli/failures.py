@@ -16,13 +16,13 @@ from argus.cli import here
 from argus.cli.client import Refused
 from argus.cli.render import clean
 from argus.core.clock import SystemClock, milliseconds
-from argus.core.errors import ACTIONS, NOT_WHOLE, ArgusError, Code, exit_code
+from argus.core.errors import ACTIONS, NOT_WHOLE, OF_A_COMMAND, ArgusError, Code, exit_code
 
 _WRONG_USE = 2
 _SHOWN = 100
 _LINES, _LISTS, _WIDTH = 10, 5, 500
 _AT_A_TERMINAL = {
-    "fix_request": "Correct the command; its --help says what it takes.",
+    "fix_request": ACTIONS["read_help"],
     "read_openapi": "",
     "read_gate": "",
     "ask_person": "An agent asks its person, or waits until the gate opens; it does not go round it.",
@@ -41,7 +41,7 @@ def leave(error: Exception, as_json: bool) -> NoReturn:
             error.show()
             sys.exit(_WRONG_USE)
         case click.ClickException():
-            _say(_structured(ArgusError(Code.INVALID_REQUEST, error.format_message())), as_json)
+            _say(_structured(_wrong_use(error)), as_json)
         case FileNotFoundError(filename=None) if here.is_gone():
             _say(_structured(here.gone()), as_json)
         case _ if os.environ.get("ARGUS_DEBUG"):
@@ -82,7 +82,15 @@ def _cut(name: Any) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}... ({len(text)} characters)"
 
 
+def _wrong_use(error: click.ClickException) -> ArgusError:
+    wrong = ArgusError(Code.INVALID_REQUEST, error.format_message())
+    context = getattr(error, "ctx", None)
+    return wrong.adding(help=f"{context.command_path} --help") if context else wrong
+
+
 def _structured(error: ArgusError) -> dict[str, Any]:
+    if error.code is Code.INVALID_REQUEST and error.actions is None:
+        error.actions = OF_A_COMMAND
     return error.structured(milliseconds(SystemClock().wall()))
 
 

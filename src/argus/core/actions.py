@@ -64,6 +64,9 @@ FROM_NOWHERE = ("go_elsewhere",)
 HELD_UP = ("end_by_force",)
 """Of a daemon that lives and does not answer, or does not end."""
 
+OF_A_COMMAND = ("read_help",)
+"""Of a command that was used wrongly, whatever form it answers in: no request was ever sent."""
+
 NOT_WHOLE = ("install_again",)
 """Of an installation that lacks something."""
 
@@ -143,6 +146,7 @@ ACTIONS: dict[str, str] = {
     "read_daemon_log": "Read argus.log in the logs folder of the state folder.",
     "read_environment": "Read how the environment stands: argus env status.",
     "read_gate": "Read which gate refused in details.gate; details.hint says how it opens.",
+    "read_help": "Correct the command; its --help says what it takes.",
     "read_incident": "Read what was seen and done: argus explain INCIDENT.",
     "read_logs": "Read its logs.",
     "read_openapi": "Read what is accepted: GET /openapi.json.",

@@ -29,6 +29,7 @@ from argus.core.errors import (
     IN_SETTINGS,
     IN_THE_WAY,
     NOT_WHOLE,
+    OF_A_COMMAND,
     OF_A_NEWER,
     REGISTRY,
     WITH_A_WRONG_TOKEN,
@@ -153,7 +154,7 @@ def test_every_action_has_a_sentence_and_every_sentence_is_used():
         *OF_A_NEWER,
         *WITHOUT_A_FOLDER,
     }
-    suggested |= {*FROM_NOWHERE, *HELD_UP, *IN_DATABASE, *NOT_WHOLE, *WITH_A_WRONG_TOKEN}
+    suggested |= {*FROM_NOWHERE, *HELD_UP, *IN_DATABASE, *NOT_WHOLE, *OF_A_COMMAND, *WITH_A_WRONG_TOKEN}
     assert suggested - set(ACTIONS) == set()
     assert set(ACTIONS) - suggested == set()
 
