@@ -7,7 +7,7 @@ import { many } from "./words";
 /** What nobody can say of whether it was taken must not look as if it had been. */
 async function typed(asked: Promise<{ certain: boolean; reason: string }>) {
   const { certain, reason } = await asked;
-  if (!certain) throw new Refused({ status: 0, code: "NOT_CERTAIN", message: `It was typed, and ${reason}.`, actions: ["look into its terminal before you do it again"] });
+  if (!certain) throw new Refused({ status: 0, code: "", message: `It was typed, and ${reason}.`, actions: ["look into its terminal before you do it again"] });
 }
 
 const of = (one: Service) => `/api/services/${part(one.name)}`;

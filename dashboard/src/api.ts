@@ -4,6 +4,7 @@ import { plainly } from "./plainly";
 
 export interface Problem {
   status: number;
+  /** One that `argus explain` knows, or `HTTP` with its number; empty where the page itself says what is wrong. */
   code: string;
   message: string;
   actions: string[];
@@ -18,6 +19,7 @@ export class Refused extends Error {
 }
 
 const PATIENCE = 60_000;
+export const NO_DAEMON = "NO_DAEMON";
 
 async function problemOf(answer: Response): Promise<Problem> {
   try {
@@ -43,7 +45,7 @@ export async function call<T>(method: string, path: string, body?: unknown, sign
   } catch (error) {
     if (signal?.aborted) throw error;
     const [message, actions] = limit.aborted ? ["no whole answer within a minute: the connection is slow, or Argus is held up", []] : ["Argus does not answer", ["argus up --detach"]];
-    throw new Refused({ status: 0, code: "UNREACHABLE", message, actions });
+    throw new Refused({ status: 0, code: NO_DAEMON, message, actions });
   }
   if (!answer.ok) throw new Refused(await problemOf(answer));
   return JSON.parse(plainly(await answer.text())) as T;
@@ -55,5 +57,5 @@ export const part = encodeURIComponent;
 
 export function asProblem(error: unknown): Problem {
   if (error instanceof Refused) return error.problem;
-  return { status: 0, code: "PAGE_ERROR", message: String(error), actions: ["load the page again"] };
+  return { status: 0, code: "", message: String(error), actions: ["load the page again"] };
 }

@@ -228,7 +228,7 @@ export function App() {
       <footer class="soft small">
         Argus {state.argus.version} · <UpFor state={state} link={link} /> · <a href="/docs">REST</a>
       </footer>
-      <Confirmation />
+      <Confirmation link={link} />
       <Toast />
       {help && <Help close={() => show(false)} />}
     </>

@@ -1,8 +1,9 @@
 // Every action says what will happen before it does, and shows why when it is refused.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type Problem, asProblem } from "./api";
+import { NO_DAEMON, type Problem, asProblem } from "./api";
 import { keeper } from "./keeper";
 import { Trouble } from "./parts";
+import type { Link } from "./world";
 
 export interface Action {
   title: string;
@@ -24,9 +25,11 @@ export const confirm = (action: Action) => open(action);
 let say: (what: string) => void = () => {};
 export const tell = (what: string) => say(what);
 
-export function Confirmation() {
+export function Confirmation({ link }: { link: Link }) {
   const [action, set] = useState<Action | null>(null);
   const [problem, fail] = useState<Problem | null>(null);
+  // What was live when Argus did not answer may be a connection whose end was not noticed yet.
+  const [before, remember] = useState<Link | null>(null);
   const [busy, work] = useState(false);
   const [given, give] = useState({ text: "", choice: "" });
   const box = useRef<HTMLDialogElement>(null);
@@ -62,13 +65,14 @@ export function Confirmation() {
       keeper.soon();
     } catch (error) {
       const problem = asProblem(error);
-      if (current.current === mine) fail(problem);
+      if (current.current === mine) (fail(problem), remember(keeper.world.link));
       else say(`${mine.title} ${problem.message}`);
     } finally {
       if (current.current === mine) work(false);
     }
   };
   const { field, choice } = action;
+  const isBack = problem?.code === NO_DAEMON && link.kind === "live" && link !== before;
   return (
     <dialog ref={box} onClose={() => set(null)} aria-labelledby="confirm-title">
       <form onSubmit={run}>
@@ -102,7 +106,8 @@ export function Confirmation() {
             />
           </label>
         )}
-        {problem && <Trouble problem={problem} />}
+        {problem && !isBack && <Trouble problem={problem} />}
+        {isBack && <p role="status">Argus answers again. What was asked for may have been done, or not: look how it stands before you ask again.</p>}
         <p class="soft small">
           {busy ? "It is on its way: closing this does not call it back." : "It is recorded that this page asked for it."}
         </p>

@@ -195,7 +195,7 @@ export class Keeper {
     const wait = out ? 5_000 : Math.min(MOST, 300 * 2 ** failures) * (0.75 + Math.random() / 2);
     const before = this.world.link;
     const since = before.kind === "lost" ? before.since : now();
-    const why = problem.code === "CUT" || problem.code === "PAGE_ERROR" ? "the connection was cut" : problem.message;
+    const why = problem.code === "" ? "the connection was cut" : problem.message;
     this.apply({ kind: "link", link: out ? { kind: "out" } : { kind: "lost", since, why, again: Date.now() + wait } });
     await this.#pause(wait);
   }

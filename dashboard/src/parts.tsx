@@ -56,7 +56,7 @@ export const Empty = ({ children }: { children: ComponentChildren }) => <p class
 export const Trouble = ({ problem, again }: { problem: Problem; again?: () => void }) => (
   <div class="trouble" role="alert">
     <p>
-      <Mark tone="bad" /> <strong>{problem.code}</strong> {problem.message}
+      <Mark tone="bad" /> {problem.code && <strong>{problem.code}</strong>} {problem.message}
     </p>
     {problem.hint && <p>{problem.hint}</p>}
     {problem.actions.length > 0 && <p class="soft">What may help: {problem.actions.map(plain).join(", ")}.</p>}

@@ -67,7 +67,7 @@ export async function read(query: string, after: string | null, heard: (chunk: C
     for (;;) {
       const { value, done } = await reader.read();
       if (done && once) return;
-      if (done) throw new Refused({ status: 0, code: "CUT", message: "the stream ended", actions: [] });
+      if (done) throw new Refused({ status: 0, code: "", message: "the stream ended", actions: [] });
       clearTimeout(timer);
       timer = setTimeout(() => silent.abort(), SILENCE);
       heard(lines.feed(value));

@@ -12,7 +12,7 @@ import yaml
 from playwright.sync_api import Page, expect
 
 from tests.acceptance.browser import CHROMIUM, only_when_told, page_of
-from tests.acceptance.harness import DEADLINE, Argus, WebServer
+from tests.acceptance.harness import DEADLINE, Argus, WebServer, free_port
 
 pytestmark = [
     pytest.mark.req("IF-04"),
@@ -68,6 +68,31 @@ def test_of_an_argus_that_does_not_answer_the_page_says_how_it_was_and_counts_no
         footer = page.locator("footer")
         expect(footer).to_contain_text("was up for")
         assert footer.locator("time").count() == 0, "nothing that counts on"
+
+
+def test_a_dialog_says_by_a_code_there_is_that_argus_is_gone_and_no_longer_when_it_is_back(argus: Argus) -> None:
+    web = WebServer(argus, "web").start()
+    argus.configure([web.service("repair")])
+    said = yaml.safe_load(argus.config.read_text())
+    argus.write(yaml.safe_dump({**said, "server": {"port": free_port()}}))
+    argus.up()
+    argus.wait_until("web", "up")
+    with page_of(argus) as page:
+        go(page, "services/web")
+        page.get_by_role("button", name="Restart…").click()
+        dialog = page.get_by_role("dialog")
+        argus.kill()
+        dialog.get_by_role("button", name="Restart", exact=True).click()
+        trouble = dialog.get_by_role("alert")
+        expect(trouble).to_contain_text("Argus does not answer")
+        code = trouble.locator("strong").inner_text()
+        assert argus.cli("explain", code, env={"ARGUS_NO_AUTOSTART": "1"}).code == 0, code
+        argus.up()
+        expect(dialog).to_contain_text("Argus answers again")
+        expect(trouble).to_have_count(0)
+        argus.wait_until("web", "up")
+        dialog.get_by_role("button", name="Restart", exact=True).click()
+        expect(page.get_by_role("status").filter(has_text="The restart of web is on record")).to_be_visible()
 
 
 def test_a_service_that_fails_and_is_not_confirmed_down_is_called_failing_and_not_up(argus: Argus) -> None:
