@@ -4,7 +4,7 @@ import { VIEWS, entry, place, to } from "./route";
 export const KEYS: [keys: string, what: string][] = [
   ["1 – 8", "the views, in their order"],
   ["g, then a letter", VIEWS.map(([, title, letter]) => `${letter} ${title.toLowerCase()}`).join(", ")],
-  ["/", "search in this view"],
+  ["/", "search, in a view that has a search field"],
   ["j, k", "the next row, the one before"],
   ["Enter", "open the row"],
   ["p", "timeline: pause, go on"],
