@@ -115,10 +115,22 @@ def _in_fish(argus: Argus, line: str) -> str:
         pytest.param(
             "argus --config argus.yaml agents spa", "<--config><argus.yaml><agents><spawn>", id="after-a-value"
         ),
+        pytest.param("argus hooks install --agent=cl", "<hooks><install><--agent=claude>", id="behind-an-equals-sign"),
+        pytest.param("argus --config=argus.y", "<--config=argus.yaml>", id="a-file-behind-an-equals-sign"),
+        pytest.param(
+            "argus --config=argus.yaml agents spa", "<--config=argus.yaml><agents><spawn>", id="after-such-a-value"
+        ),
     ],
 )
 def test_a_shell_completes(completed: Callable[[str], str], typed: str, becomes: str) -> None:
     assert completed(typed) == becomes
+
+
+def test_a_folder_is_completed_behind_an_equals_sign(argus: Argus, completed: Callable[[str], str]) -> None:
+    (argus.folder / "mine").mkdir()
+    # Some shells keep the slash that they show behind a folder, and some take it away at Enter.
+    said = completed("argus env status --project-path=mi").replace("/>", ">")
+    assert said == "<env><status><--project-path=mine>"
 
 
 def test_names_are_those_of_a_running_daemon(argus: Argus, completed: Callable[[str], str]) -> None:

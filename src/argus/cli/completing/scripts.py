@@ -100,8 +100,14 @@ complete -F _argus argus
 
 _ZSH = r"""
 _argus() {
-    local line name about
-    local -a found shown
+    local line name about now="${words[CURRENT]}"
+    local -a found shown before
+    before=("${(@)words[2,CURRENT-1]}")
+    if [[ "$now" == --*=* ]]; then
+        before+=("${now%%=*}")
+        now="${now#*=}"
+        compset -P 1 '*='
+    fi
     while IFS= read -r line; do
         case "$line" in
         @file) _files ;;
@@ -113,7 +119,7 @@ _argus() {
             found+=("$name")
             if [[ "$about" == "$line" || -z "$about" ]]; then shown+=("$name"); else shown+=("$name -- $about"); fi ;;
         esac
-    done < <(__argus_next "${words[CURRENT]}" "${(@)words[2,CURRENT-1]}")
+    done < <(__argus_next "$now" "${before[@]}")
     found=("${(@)found:#}") shown=("${(@)shown:#}")
     if (( $#found )); then compadd -l -d shown -a found; fi
 }
@@ -146,6 +152,13 @@ function __argus_next
                 end
         end
     end
+    # Fish wants the whole word again, with the option in front of its value.
+    set -l front ''
+    if test -z "$awaited"; and string match -qr -- '^--[^=]+=' $now
+        set awaited (string replace -r -- '=.*' '' $now)
+        set front "$awaited="
+        set now (string replace -r -- '^[^=]*=' '' $now)
+    end
     set -l found
     if test -n "$awaited"
         set found (__argus_value "$at $awaited")
@@ -154,18 +167,22 @@ function __argus_next
     else
         set found (__argus_below $at; __argus_value "$at $place")
     end
+    set -l shown
     for line in $found
         switch $line
             case @file
-                __fish_complete_path $now
+                set -a shown (__fish_complete_path $now)
             case @folder
-                __fish_complete_directories $now
+                set -a shown (__fish_complete_directories $now)
             case @anything
             case '@*'
-                command argus completion --names (string sub -s 2 -- $line) 2> /dev/null
+                set -a shown (command argus completion --names (string sub -s 2 -- $line) 2> /dev/null)
             case '*'
-                printf '%s\n' $line
+                set -a shown $line
         end
+    end
+    for line in $shown
+        printf '%s%s\n' "$front" $line
     end
 end
 complete -c argus -f -a '(__argus_next)'
