@@ -378,6 +378,21 @@ def test_an_incident_is_known_however_its_id_is_written(argus: Argus) -> None:
         assert "list_incidents" in said["suggestedActions"]
 
 
+def test_incidents_before_one_that_is_none_are_refused_and_not_said_to_be_none(argus: Argus, web: WebServer) -> None:
+    argus.configure([web.service()], autonomy="observe")
+    argus.up()
+    argus.wait_until("web", "up")
+    for word in ("garbage", "abcdef012345"):
+        ran = argus.cli("incidents", "--before", word, "--json")
+        assert (ran.code, ran.error["code"]) == (2, "NOT_FOUND")
+        assert ran.error["message"].startswith(f"before: there is no incident {word!r}")
+        assert ran.error["suggestedActions"] == ["list_incidents"]
+    assert argus.rest("GET", "/api/incidents?before=garbage").status == 404
+    web.kill()
+    newest = argus.wait_for("service_down", "web").data["incident"]
+    assert argus.cli("incidents", "--before", newest, "--json").json == {"incidents": [], "next": None}
+
+
 @pytest.mark.parametrize("words", [("explain",), ("services", "check")])
 def test_what_is_too_long_is_called_too_long(argus: Argus, words: tuple[str, ...]) -> None:
     argus.configure()

@@ -106,13 +106,22 @@ def incident_view(one: Incident) -> IncidentView:
     )
 
 
-@operation("incidents.list", "GET /api/incidents", verb="incidents", read_only=True)
+@operation("incidents.list", "GET /api/incidents", verb="incidents", read_only=True, errors=(Code.NOT_FOUND,))
 async def list_incidents(house: House, ask: IncidentsAsk) -> IncidentList:
     """Lists incidents, the newest first."""
+    if ask.before is not None and await house.store.incident(ask.before) is None:
+        raise _no_such_page(ask.before)
     found = await house.store.incidents(open_only=ask.open, limit=ask.limit + 1, before=ask.before)
     page = found[: ask.limit]
     following = page[-1].id if len(found) > ask.limit else None
     return IncidentList(incidents=[incident_view(one) for one in page], next=following)
+
+
+def _no_such_page(before: str) -> ArgusError:
+    message = f"before: there is no incident {before!r}; it is an id as the list gives it, such as 3fa94c0d1b27"
+    error = ArgusError(Code.NOT_FOUND, message, incident=before)
+    error.actions = ABOUT_INCIDENTS
+    return error
 
 
 @operation("incidents.explain", "GET /api/incidents/{id}", verb="explain", read_only=True, errors=(Code.NOT_FOUND,))
