@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from argus.core.clock import Clock, milliseconds
+from argus.core.events import Channel
 from argus.core.redact import Redactor
 
 _KEPT = 1000
@@ -22,18 +23,18 @@ _KEPT = 1000
 
 @dataclass(frozen=True, slots=True)
 class Glimpse:
-    channel: str
+    channel: Channel
     type: str
     data: Mapping[str, Any]
 
 
-Heard = Callable[[str, str, Mapping[str, Any]], None]
+Heard = Callable[[Channel, str, Mapping[str, Any]], None]
 """Channel, type and data of an event."""
 
 _listener: ContextVar[Heard | None] = ContextVar("listener", default=None)
 
 
-def overhear(channel: str, type: str, data: Mapping[str, Any]) -> None:
+def overhear(channel: Channel, type: str, data: Mapping[str, Any]) -> None:
     """For who waits for this very work, whatever else tells of the same kind of thing at the same time."""
     heard = _listener.get()
     if heard is not None:
@@ -82,7 +83,7 @@ class Live:
         """Asked before anything is made to be shown: with nobody looking, showing costs nothing."""
         return bool(self._feeds)
 
-    def show(self, channel: str, type: str, data: Mapping[str, Any]) -> None:
+    def show(self, channel: Channel, type: str, data: Mapping[str, Any]) -> None:
         overhear(channel, type, data)
         if not self._feeds:
             return

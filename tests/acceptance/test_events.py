@@ -92,6 +92,28 @@ def test_what_is_no_position_is_refused(quiet: Argus) -> None:
         assert (reply.status, reply.error["code"]) == (400, "INVALID_REQUEST"), bad
 
 
+_TYPO = "there is no channel 'service'; there are: "
+
+
+def test_a_channel_that_is_none_is_refused_and_those_that_are_known_are_named(quiet: Argus) -> None:
+    reply = quiet.rest("GET", "/api/events?follow=false&channel=service")
+    assert (reply.status, reply.error["code"]) == (400, "INVALID_REQUEST")
+    assert reply.error["message"].startswith(_TYPO)
+    known = reply.error["details"]["known"]
+    assert {"services", "agents", "sessions", "resilience", "test", "system"} <= set(known)
+    assert reply.error["message"].endswith(", ".join(known))
+    for words in (("events",), ("events", "--follow")):
+        ran = quiet.cli(*words, "--channel", "service")
+        assert ran.code == 2
+        assert _TYPO in ran.stderr
+        assert ran.stdout == ""
+    long = quiet.rest("GET", f"/api/events?follow=false&channel={'x' * 5000}")
+    assert len(long.error["message"]) < 400
+    for channel in known:
+        with quiet.events(follow="false", channel=channel) as stream:
+            list(stream)
+
+
 def test_a_channel_can_be_chosen_and_resumed(quiet: Argus) -> None:
     make_events(quiet, 3)
     quiet.cli("autonomy", "full")

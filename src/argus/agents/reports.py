@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from argus.agents.model import Agent
 from argus.agents.policy import Gate
@@ -15,7 +15,7 @@ from argus.core.errors import Code
 from argus.core.events import Draft
 from argus.store.records import Act
 
-CHANNEL = "agents"
+CHANNEL: Final = "agents"
 _TASK = 500
 """Characters of a task that go into a record; the whole is kept with the agent."""
 

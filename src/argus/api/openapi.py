@@ -6,7 +6,7 @@ from typing import Any
 
 from argus import __version__
 from argus.core.errors import REGISTRY, Category, Code, Severity
-from argus.core.events import POSITION_PATTERN
+from argus.core.events import CHANNELS, POSITION_PATTERN
 from argus.ops import OPERATIONS, Operation
 
 _ABOUT = (
@@ -178,7 +178,7 @@ def _events() -> dict[str, Any]:
     # Nothing is as good as none: a client that has not seen an event yet may say so.
     place = {"type": "string", "pattern": f"^$|{POSITION_PATTERN}"}
     given = [
-        ("query", "channel", {"type": "string"}, "Only this channel"),
+        ("query", "channel", {"type": "string", "enum": [*CHANNELS]}, "Only this channel"),
         ("query", "after", place, "Begin after this event's id"),
         ("query", "last", {"type": "integer", "minimum": 0, "maximum": 10000}, "Begin so many events back"),
         ("query", "follow", {"type": "boolean"}, "false ends after what is there"),

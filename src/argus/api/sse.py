@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 from argus.api.answers import Errors
 from argus.core.clock import Clock, milliseconds
 from argus.core.errors import ArgusError, Code
-from argus.core.events import Event, Position
+from argus.core.events import CHANNELS, Event, Position
 from argus.live import Feed, Glimpse, Live
 from argus.store.interface import Store
 
@@ -47,6 +47,7 @@ class EventStream:
             if request.method != "GET":
                 raise ArgusError(Code.METHOD_NOT_ALLOWED, "events are read with GET", allow="GET")
             start, reset = await self._start(request)
+            channel = _channel(request.query_params.get("channel"))
             follow = _flag(request, "follow", default=True)
             live = _flag(request, "live", default=False) and follow
             # Counted without a pause after the question: else all who come at once are let in.
@@ -56,7 +57,6 @@ class EventStream:
         except ArgusError as error:
             await self._errors.response(error)(scope, receive, send)
             return
-        channel = request.query_params.get("channel")
         headers = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-store")]
         watching = self._live.open() if live else contextlib.nullcontext()
         try:
@@ -176,6 +176,13 @@ def _position(given: str | None) -> Position | None:
     if given and position is None:
         raise ArgusError(Code.INVALID_REQUEST, f"{given[:100]!r} is not an event's id", id=given[:100])
     return position
+
+
+def _channel(given: str | None) -> str | None:
+    if given is None or given in CHANNELS:
+        return given
+    message = f"there is no channel {given[:100]!r}; there are: {', '.join(CHANNELS)}"
+    raise ArgusError(Code.INVALID_REQUEST, message, channel=given[:100], known=[*CHANNELS])
 
 
 async def _gone(request: Request) -> None:

@@ -5,18 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 # int() alone takes underscores and other scripts' digits, and more of them than a store holds: ids are ASCII.
 POSITION_PATTERN = r"^([A-Za-z0-9_-]{1,64})-([0-9]{1,18})$"
 _POSITION = re.compile(POSITION_PATTERN)
 
 
+Channel = Literal[
+    "agents", "bridge", "build", "notify", "resilience", "services", "sessions", "setup", "system", "test"
+]
+CHANNELS: tuple[Channel, ...] = get_args(Channel)
+"""All there are: who asks for another one would wait for ever."""
+
+
 @dataclass(frozen=True, slots=True)
 class Draft:
     """An event before it has its place in the journal."""
 
-    channel: str
+    channel: Channel
     type: str
     subject: str = ""
     data: Mapping[str, Any] = field(default_factory=dict)

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 from argus.core.clock import Clock, milliseconds
-from argus.core.events import Draft
+from argus.core.events import Channel, Draft
 from argus.live import overhear
 from argus.store.notes import Notes
 from argus.store.records import Append
 
-Tell = Callable[[str, str, dict[str, Any]], None]
+Tell = Callable[[Channel, str, dict[str, Any]], None]
 """Of one environment: channel, type and data of an event."""
 
 
@@ -28,7 +28,7 @@ class Announcer:
         self._clock = clock
         self._queue: asyncio.Queue[Append] = asyncio.Queue()
 
-    def tell(self, channel: str, type: str, subject: str, data: dict[str, Any]) -> None:
+    def tell(self, channel: Channel, type: str, subject: str, data: dict[str, Any]) -> None:
         overhear(channel, type, data)
         self._queue.put_nowait(Append(Draft(channel, type, subject, data), milliseconds(self._clock.wall())))
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from argus.core.clock import Clock
 from argus.core.errors import ArgusError, Code
+from argus.core.events import Channel
 from argus.environments.announcing import Tell
 from argus.environments.blueprint import Blueprint, Build
 from argus.host.engine.resources import Dock
@@ -30,7 +31,7 @@ class Builder:
     dock: Dock
     clock: Clock
     tell: Tell
-    show: Callable[[str, str, dict[str, Any]], None]
+    show: Callable[[Channel, str, dict[str, Any]], None]
     """What is worth showing and not recording: every line that a build prints."""
 
     async def run(self, plan: Blueprint, service: str | None, *, no_cache: bool, use_existing: bool) -> list[Built]:

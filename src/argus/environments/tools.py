@@ -9,6 +9,7 @@ from typing import Any
 
 from argus.core.circuit import Circuit
 from argus.core.clock import Clock
+from argus.core.events import Channel
 from argus.environments.blueprint import Blueprint
 from argus.environments.e2e.environment import Environment
 from argus.environments.e2e.following import Moved
@@ -91,7 +92,7 @@ class Tools:
     me: Owner
     lives: Callable[[Owner], bool]
     new_id: Callable[[], str]
-    show: Callable[[str, str, dict[str, Any]], None]
+    show: Callable[[Channel, str, dict[str, Any]], None]
     """What is worth showing and not recording: channel, type and data."""
     engine: Callable[[Shell], Mapping[str, str]]
     """The variables that lead to this caller's engine: nothing else of its environment is ever on record."""

@@ -7,10 +7,10 @@ from typing import Any
 
 from argus.core.clock import rfc3339
 from argus.core.depending import Broke
-from argus.core.events import Draft
+from argus.core.events import Channel, Draft
 from argus.graph.model import Dependant, Gone, Role, Told
 
-_CHANNELS = {Role.AGENT: "agents", Role.SESSION: "sessions", Role.ENVIRONMENT: "resilience"}
+_CHANNELS: dict[Role, Channel] = {Role.AGENT: "agents", Role.SESSION: "sessions", Role.ENVIRONMENT: "resilience"}
 _KEYS = {Role.AGENT: "agent_id", Role.SESSION: "project", Role.ENVIRONMENT: "environment"}
 
 

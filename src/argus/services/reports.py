@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from argus.core.autonomy import Level
 from argus.core.clock import milliseconds, rfc3339
@@ -16,7 +16,7 @@ from argus.services.model import Flapping, Gate, Health, Observation, Outage, Se
 from argus.services.policy import Facts, Hold, Restart
 from argus.store.records import Act
 
-CHANNEL = "services"
+CHANNEL: Final = "services"
 _DETAIL = 300
 """Characters of what one reading saw."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from argus.core.clock import rfc3339
 from argus.core.cutting import beginning
@@ -14,7 +14,7 @@ from argus.sessions.session import Session
 from argus.sessions.spawns import Spawn, Status
 from argus.store.records import AddHealthCheck, HealthCheck
 
-CHANNEL = "sessions"
+CHANNEL: Final = "sessions"
 _WORST = {
     Status.RUNNING: "ok",
     Status.COMPLETED: "ok",

@@ -9,6 +9,7 @@ from typing import Protocol
 from argus.core.autonomy import Level
 from argus.core.clock import Clock
 from argus.core.depending import Broke, Thing
+from argus.core.events import Channel
 from argus.sessions.outputs import Reach
 from argus.sessions.overhearing import Overhearing
 from argus.sessions.session import Place
@@ -120,7 +121,7 @@ class Tools:
     eyes: Eyes
     hands: Hands
     files: Files
-    show: Callable[[str, str, dict[str, object]], None] = field(default=lambda channel, type, data: None)
+    show: Callable[[Channel, str, dict[str, object]], None] = field(default=lambda channel, type, data: None)
     broken: Callable[[tuple[Thing, ...]], Broke] = field(default=lambda needs: ())
     """What of these is down, by its roots."""
     overhearing: Overhearing | None = None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from argus.core.cutting import beginning
+from argus.core.events import Channel
 from argus.environments.announcing import Tell
 from argus.environments.e2e.suites import Suite
 from argus.environments.testing.outcome import Outcome
@@ -22,7 +23,7 @@ _MESSAGE = 300
 @dataclass(slots=True)
 class Teller:
     tell: Tell
-    show: Callable[[str, str, dict[str, Any]], None]
+    show: Callable[[Channel, str, dict[str, Any]], None]
     about: dict[str, Any]
     """Of every event: which project, and where."""
     _cases: int = field(default=0, init=False)
