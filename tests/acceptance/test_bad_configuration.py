@@ -112,6 +112,22 @@ def test_a_file_that_was_named_and_is_not_there_is_an_error_not_a_default(
         assert ran.error["details"]["file"] == missing
 
 
+@pytest.mark.parametrize("command", [("status",), ("services", "list"), ("events",), ("reload",)], ids=" ".join)
+def test_a_file_that_is_named_and_not_there_is_an_error_also_where_a_daemon_runs(
+    argus: Argus, command: tuple[str, ...]
+) -> None:
+    argus.configure()
+    argus.up()
+    missing = str(argus.folder / "nowhere.yaml")
+    ran = argus.cli("--config", missing, *command, "--json")
+    assert (ran.code, ran.error["code"]) == (2, "CONFIG_NOT_FOUND")
+    assert ran.error["details"]["file"] == missing
+    assert argus.cli("--config", str(argus.config), *command).code == 0
+    # A variable may outlive the file; who asks a daemon that runs has named nothing in that command.
+    assert argus.cli("status", env={"ARGUS_CONFIG": missing}).code == 0
+    assert argus.cli("--config", missing, "down").code == 0
+
+
 def test_a_port_in_use_names_its_holder_and_nothing_is_left(argus: Argus) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

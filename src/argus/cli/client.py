@@ -94,6 +94,11 @@ def token(folder: Path) -> str:
 
 
 def find_or_start(config: str | None) -> Daemon:
+    if config and not os.path.isfile(os.path.expanduser(config)):
+        # Also where a daemon runs, which reads none now: who names a file by mistake believes that it counts.
+        from argus.cli import here
+
+        here.configuration(config)
     folder = home.folder(os.environ)
     daemon = running(folder)
     if daemon is not None:
