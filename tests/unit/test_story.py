@@ -267,6 +267,15 @@ def test_a_restart_that_failed_says_what_failed_and_how_the_service_is(data: dic
     assert restart_finished({"outcome": "failed", "state": "down", "detail": "refused", **data}) == said
 
 
+def test_a_restart_says_who_else_asked_for_it_and_one_that_was_not_taken_back_what_ended_its_wait():
+    (begun,) = story.tell(event("services:restart_started", target="o1", by="argus", askedBy="cli"))
+    assert begun.text == "restarts o1, by argus; cli, who asked for it, waited for the same"
+    (taken,) = story.tell(event("services:restart_withdrawn", by="cli"))
+    assert taken.text == "cli took the restart back that waited; nothing was done"
+    (ended,) = story.tell(event("services:restart_withdrawn", by="cli", why="o1 is no longer watched"))
+    assert ended.text == "the restart that cli asked for waits no more: o1 is no longer watched"
+
+
 def test_an_agent_that_was_stopped_is_said_to_be():
     (one,) = story.tell(event("agents:agent_removed", agent_id="a1", reason="shutdown_requested", by="cli"))
     assert one.text == "a1 was stopped, by cli"

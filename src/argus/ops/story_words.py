@@ -68,7 +68,8 @@ def refused(data: Data) -> str:
 
 def restart_started(data: Data) -> str:
     who = f"asked for by a person ({data.get('by')})" if data.get("byPerson") else f"by {data.get('by')}"
-    return f"restarts {data.get('target')}, {who}"
+    also = f"; {data['askedBy']}, who asked for it, waited for the same" if data.get("askedBy") else ""
+    return f"restarts {data.get('target')}, {who}{also}"
 
 
 def restart_waits(data: Data) -> str:
@@ -78,6 +79,8 @@ def restart_waits(data: Data) -> str:
 def withdrawn(data: Data) -> str:
     if data.get("argusEnded"):
         return f"the restart that {data.get('by')} asked for waits no more: Argus ended meanwhile; nothing was done"
+    if data.get("why"):
+        return f"the restart that {data.get('by')} asked for waits no more: {data['why']}"
     return f"{data.get('by')} took the restart back that waited; nothing was done"
 
 

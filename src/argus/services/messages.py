@@ -32,10 +32,12 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Withdrawn:
-    """Whoever asked for a restart, and waited for it, does not want it any more."""
+    """Whoever asked for a restart waits for it no more."""
 
     name: str
     asking: Asking
+    why: str = ""
+    """What ended the wait; empty: whoever asked has gone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -351,8 +351,13 @@ class Planner:
             intent["byPerson"] = True
         if outwaited:
             intent["outwaited"] = outwaited
+        asked = self._waits.asked(service.name)
+        if asked is not None and asked.asking is not None and asking is None:
+            intent["askedBy"] = asked.asking.by  # this is what it waited for as well
         act = Act(self._tools.new_id(), RESTART, service.name, stamp(self._tools.clock), incident, intent)
-        return act, (OpenAct(act), Append(reports.restart_started(service, act, asking.by if asking else "argus")))
+        begun = Append(reports.restart_started(service, act, asking.by if asking else "argus"))
+        over = (self._waits.written(without=service.name),) if asked is not None else ()
+        return act, (OpenAct(act), begun, *over)
 
 
 def outage_incident(name: str, outage: Outage, closed: float | None = None) -> Write:

@@ -118,8 +118,8 @@ class Reconciler:
                 case Asked(name, asking, reply):
                     if not reply.cancelled():  # whoever asked has gone, and nothing was ordered yet
                         _answer(reply, await self._asked(self._find(name), asking))
-                case Withdrawn(name, asking):
-                    await self._withdrawn(name, asking)
+                case Withdrawn(name, asking, why):
+                    await self._withdrawn(name, asking, why)
                 case Paused(name, seconds, by, reply):
                     self._find(name)
                     _answer(reply, await self.pauses.set(name, seconds, by))
@@ -232,10 +232,8 @@ class Reconciler:
         outage = policy.decided(health.outage, decision) if health.outage else None
         incident = outage.incident if outage else None
         act, intent = self._plans.intend(service, incident, asking, outwaited=facts.outwaited)
-        over = [self.waits.written(without=service.name)] if other is not None else []
-        writes = (*([outage_incident(service.name, outage)] if outage else []), *intent, *over)
+        writes = (*([outage_incident(service.name, outage)] if outage else []), *intent)
         await self._carry_out(service.name, Plan(health._replace(outage=outage, repair=act.id), writes, act))
-        self.waits.withdraw(service.name, asking)
         return act.id
 
     async def _await_work(self, service: Service, health: Health, asking: Asking, hint: str) -> None:
@@ -247,11 +245,11 @@ class Reconciler:
             report = reports.restart_waits(service, incident, asking.by, waiting.use, hint, left)
             await self._tools.notes.note(Append(report), self.waits.written())
 
-    async def _withdrawn(self, name: str, asking: Asking) -> None:
+    async def _withdrawn(self, name: str, asking: Asking, why: str) -> None:
         if self.waits.withdraw(name, asking):
             health = self.healths.get(name)
             incident = health.outage.incident if health and health.outage else None
-            report = reports.restart_withdrawn(name, incident, asking.by)
+            report = reports.restart_withdrawn(name, incident, asking.by, why)
             await self._tools.notes.note(Append(report), self.waits.written())
 
     async def _repaired(self, message: Repaired) -> None:
@@ -366,6 +364,7 @@ class Reconciler:
         async def then() -> None:
             self.healths[name] = plan.health
             self.repairing[name] = act.id
+            self.waits.carried_out(name)
             self.spending.spend(act)
             reach(Place.INTENT_RECORDED)
             self.repairs.start(self.services[name], act)

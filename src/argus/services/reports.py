@@ -120,9 +120,12 @@ def restart_waits(service: Service, incident: str | None, by: str, use: Use, hin
     return Draft(CHANNEL, "restart_waits", service.name, data)
 
 
-def restart_withdrawn(service: str, incident: str | None, by: str, *, argus_ended: bool = False) -> Draft:
+def restart_withdrawn(
+    service: str, incident: str | None, by: str, why: str = "", *, argus_ended: bool = False
+) -> Draft:
+    """`why`: what ended the wait, where whoever asked has not taken it back."""
     data = {"service": service, "by": by, "incident": incident, "argusEnded": argus_ended}
-    return Draft(CHANNEL, "restart_withdrawn", service, data)
+    return Draft(CHANNEL, "restart_withdrawn", service, {**data, "why": why} if why else data)
 
 
 def restart_started(service: Service, act: Act, by: str) -> Draft:

@@ -88,6 +88,11 @@ class Waits:
         """Argus does not wait by itself any more."""
         self._own.pop(name, None)
 
+    def carried_out(self, name: str) -> None:
+        """It is being restarted, whoever wanted that: nobody waits for it any more."""
+        self._own.pop(name, None)
+        self._asked.pop(name, None)
+
     def withdraw(self, name: str, asking: Asking) -> bool:
         """False: that one did not wait."""
         waiting = self._asked.get(name)

@@ -169,7 +169,7 @@ class Watch:
     async def restart(self, name: str, by: str, *, is_person: bool = False, agent: str = "") -> str:
         """Asks for a restart through the gates; returns the act's id once the intent is on record. Cancelled while it
         waits for who works with the service, nothing is restarted. `agent`: which it is that asks."""
-        asking, waited = Asking(by, agent, is_person), False
+        asking, waited, why = Asking(by, agent, is_person), False, ""
         try:
             while True:
                 self.find(name)
@@ -187,9 +187,12 @@ class Watch:
                         overhear("services", "restart_waits", error.details)
                     waited = True
                 await asyncio.sleep(_MOMENT)
+        except Exception as error:
+            why = str(error)
+            raise
         finally:
             # It waits no more, however it ended; of one that is on record already this takes nothing back.
-            self._queue.put_nowait(Withdrawn(name, asking))
+            self._queue.put_nowait(Withdrawn(name, asking, why))
 
     def waiting(self, name: str) -> Waiting | None:
         """Whom a restart of it waits for."""

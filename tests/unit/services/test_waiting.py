@@ -7,6 +7,7 @@ from tests.unit.services.test_reconciler import MINUTE, Rig, simulated
 
 from argus.core.autonomy import Level
 from argus.core.errors import ArgusError, Code
+from argus.services.waiting import ASKED
 from argus.services.watch import describe
 
 
@@ -154,3 +155,55 @@ async def test_one_that_had_its_end_before_argus_was_killed_has_no_other(rig: Ri
     await rig.start()
     await rig.passes(1)
     assert await rig.said("restart_waits", "restart_withdrawn") == before
+
+
+@pytest.mark.parametrize("is_gone", [False, True], ids=["who-asked-is-there", "who-asked-goes-with-it"])
+@simulated
+async def test_an_asked_restart_that_the_outages_own_overtakes_is_carried_out_with_it(rig: Rig, is_gone: bool):
+    rig.registry("api", waitForWork="10m")
+    await rig.start()
+    await rig.passes(90)
+    rig.busy = ["session shop"]
+    asked = rig.loop.create_task(rig.watch.restart("api", "cli"))
+    await rig.passes(5)
+    rig.dies("api")
+    await rig.passes(3 * MINUTE + 0.2)  # between two looks of who asked
+    assert describe(rig.watch, "api", 0.0)["gate"] == "in use"
+    rig.busy = []
+    health = await rig.watch.check("api")
+    assert health.repair, "the outage's own came first"
+    if is_gone:
+        asked.cancel()
+        await asyncio.wait([asked])
+    else:
+        assert await asked == (await rig.last("restart_started"))["act"]
+    await rig.passes(MINUTE)
+    begun = await rig.last("restart_started")
+    assert (begun["by"], begun.get("askedBy")) == ("argus", "cli")
+    said = await rig.said("restart_waits", "restart_started", "restart_withdrawn")
+    assert said == ["restart_waits", "restart_started"]
+    assert await rig.store.setting(ASKED) is None
+
+
+@pytest.mark.parametrize(
+    ("end", "why"),
+    [("paused", "api was not restarted: maintenance"), ("removed", "api is no longer watched")],
+)
+@simulated
+async def test_one_that_ends_otherwise_is_not_said_to_be_taken_back(rig: Rig, end: str, why: str):
+    rig.registry("api", "other", waitForWork="10m")
+    await rig.start()
+    await rig.passes(90)
+    rig.busy = ["session shop"]
+    asked = rig.loop.create_task(rig.watch.restart("api", "cli"))
+    await rig.passes(5)
+    if end == "paused":
+        await rig.watch.pause("api", MINUTE, "somebody")
+    else:
+        rig.registry("other")
+        await rig.watch.reconfigure(rig.settings, rig.settings.services, (), lambda: None)
+    with pytest.raises(ArgusError):
+        await asyncio.wait_for(asked, 5.0)
+    await rig.passes(1)
+    assert (await rig.last("restart_withdrawn"))["why"] == why
+    assert await rig.store.setting(ASKED) is None
