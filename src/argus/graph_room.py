@@ -88,8 +88,9 @@ class Parts:
         below = tuple(Thing(Kind.SERVICE, other) for other in service.depends_on)
         outage = health.outage
         unsettled = health.flapping is not None and self._flipped_lately(health)
+        changed, looked = self._changed(health), self._looked(health)
         if outage is None:
-            return Standing(is_down=False, depends_on=below, is_unsettled=unsettled)
+            return Standing(is_down=False, depends_on=below, is_unsettled=unsettled, changed=changed, looked=looked)
         # Until its next reading the gate stands as it was; what explained it may be back, or gone from the file.
         is_held = outage.gate is not Gate.DEPENDENCY or any(self._fails(other) for other in service.depends_on)
         held = f"does not restart it: {outage.gate}" if outage.gate and is_held else _DOING
@@ -97,7 +98,29 @@ class Parts:
             held = self._waits(name)
         doing = "is restarting it" if health.repair else held
         since, is_open, cause = outage.opened, watch.is_open(name), self.clean(why(health, outage))
-        return Standing(True, since, cause, doing, outage.incident, below, unsettled, is_open=is_open)
+        return Standing(
+            *(True, since, cause, doing, outage.incident, below, unsettled),
+            is_open=is_open,
+            changed=changed,
+            looked=looked,
+        )
+
+    def _changed(self, health: Health) -> float:
+        """Since when it answers or does not, as far as it is known."""
+        if health.outage is not None:
+            return -math.inf if health.failing_since is None else health.failing_since
+        if health.failures:
+            return math.inf
+        since = self.clock.monotonic() - (self.clock.wall() - health.since)
+        # It was so when it was looked at last: nobody waits for a wall clock that was set back.
+        return min(since, health.last.at) if health.last is not None else since
+
+    def _looked(self, health: Health) -> float:
+        """When it was last seen to be as it stands: an outage outlasts the first good reading, and a restart."""
+        last, is_down = health.last, health.outage is not None
+        if last is None or (is_down and (health.repair is not None or last.seen.status.alive)):
+            return -math.inf
+        return last.at
 
     def _flipped_lately(self, health: Health) -> bool:
         return bool(health.flips) and self.clock.monotonic() - health.flips[-1] < _STEADY

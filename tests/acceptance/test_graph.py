@@ -320,6 +320,49 @@ def test_of_what_goes_up_and_down_nobody_hears_every_time(world: World) -> None:
     assert len(said) <= 4
 
 
+def test_who_was_told_of_a_root_that_goes_up_and_down_goes_on_once_that_has_settled(world: World) -> None:
+    session, all_of_it, leaf = world.tmux.agent("shop-ps"), world.project / "alive", world.project / "leaf"
+    for file in (all_of_it, leaf):
+        file.touch()
+    checked = {"type": "command", "interval": "200ms", "failuresBeforeAction": 1}
+    chain = [
+        {**checked, "name": "leaf", "command": ["ls", str(all_of_it), str(leaf)], "dependsOn": ["mid"]},
+        {**checked, "name": "mid", "command": ["test", "-e", str(all_of_it)], "dependsOn": ["root"]},
+        {**checked, "name": "root", "command": ["test", "-e", str(all_of_it)]},
+    ]
+    world.up(needs=["leaf"], also=chain, flapping={"flips": 4, "within": "8s"})
+    names = ("root", "mid", "leaf")
+
+    def turn(file: Path, state: str, *those: str) -> None:
+        file.touch() if state == "up" else file.unlink()
+        for one in those:
+            world.argus.wait_until(one, state)
+
+    for one in names:
+        world.argus.wait_until(one, "up")
+    for _ in range(2):
+        turn(all_of_it, "down", *names)
+        eventually(lambda: noted(session) and "root is down" in noted(session)[-1], "it was told")
+        turn(all_of_it, "up", *names)
+    turn(all_of_it, "down", *names)
+    world.argus.wait_for("service_flapping", "root")
+    eventually(lambda: "root is down" in noted(session)[-1], "it was told of what goes up and down")
+    turn(all_of_it, "up", *names)
+    waits = world.argus.get("/api/sessions")["sessions"][0]["waits_for"]
+    assert waits == ["service root"], "also while it answers"
+    turn(leaf, "down", "leaf")
+    eventually(lambda: "leaf is down" in noted(session)[-1], "it was told of the other")
+    turn(leaf, "up", "leaf")
+    said = eventually(lambda: "Go on with your work." in noted(session)[-1] and noted(session), "all of it is over", 20)
+    assert said[-2:] == [
+        "[argus] leaf is back. root has not settled yet.",
+        "[argus] root is back. Go on with your work.",
+    ]
+    assert not [line for line in said if "need not wait" in line], "nobody took anything out of the configuration"
+    over = [event for event in world.events("dependency_back") if event["dependency"] == "leaf"]
+    assert over[-1]["still_waits_for"] == ["root"]
+
+
 def test_one_that_waits_can_be_stopped_or_forgotten_and_never_starts(world: World) -> None:
     world.up()
     world.web.kill()

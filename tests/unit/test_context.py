@@ -79,7 +79,7 @@ def house(*found: tuple[Run, Guards]) -> House:
             runs=sorted((one for one, _ in found), key=lambda one: -one.since), guards=lambda one: guards[one.key]
         ),
         "bridge": SimpleNamespace(servers=servers),
-        "graph": SimpleNamespace(broken=lambda needs: ()),
+        "graph": SimpleNamespace(waits_for=lambda key, needs: []),
         "needed": lambda one: (),
         "sessions": SimpleNamespace(all=[]),
         "shell": Shell("/", {}),
@@ -253,9 +253,9 @@ def waiting(*found: tuple[Run, Guards], needs: dict[str, tuple[Broken, ...]], ag
     """What environments need, by their projects, and agents, by their configs, and is down."""
     made = cast(Any, house(*found))
     made.needed = lambda one: needs.get(one.project, ())
-    made.graph.broken = lambda roots: roots
+    made.graph.waits_for = lambda key, roots: [str(one.thing) for one in roots]
     made.crew.agents = [Agent(f"team-w{n}", f"l{n}", 1, Life.ALIVE, 0.0, config="w") for n in range(agents)]
-    made.crew.broken = lambda agent: needs.get(agent.config, ())
+    made.crew.broken = made.crew.needs = lambda agent: needs.get(agent.config, ())
     return cast(House, made)
 
 

@@ -31,7 +31,7 @@ from argus.agents.stops import Stops
 from argus.agents.terminals import Following, Handover, Terminals
 from argus.agents.tools import Tools
 from argus.core.clock import Jump, stamp
-from argus.core.depending import Broke
+from argus.core.depending import Broke, Thing
 from argus.core.errors import ArgusError, Code
 from argus.host.launching import Ended, LaunchFailed
 from argus.loops import keep_running
@@ -116,6 +116,9 @@ class Crew:
     def broken(self, agent: Agent) -> Broke:
         """What it needs and does not have just now."""
         return self._keeper.ledger.broken(agent)
+
+    def needs(self, agent: Agent) -> tuple[Thing, ...]:
+        return self._keeper.ledger.needs(agent)
 
     def silence(self, agent: Agent) -> float:
         return self._keeper.ledger.silence(agent)

@@ -14,7 +14,7 @@ from argus.agents.settings import Agents as Settings
 from argus.agents.tools import Tools
 from argus.core.backoff import HEALTHY_AGAIN, Backoff
 from argus.core.clock import Stamp, age, rebooted, stamp
-from argus.core.depending import Broke
+from argus.core.depending import Broke, Thing
 from argus.core.errors import ArgusError, Code
 from argus.core.events import Draft
 from argus.core.trouble import Trouble
@@ -173,8 +173,12 @@ class Ledger:
 
     def broken(self, agent: Agent) -> Broke:
         """What it needs and does not have just now."""
+        needs = self.needs(agent)
+        return self._tools.broken(needs) if needs else ()
+
+    def needs(self, agent: Agent) -> tuple[Thing, ...]:
         config = self.settings.configs.get(agent.config)
-        return self._tools.broken(config.needs) if config is not None and config.depends_on else ()
+        return config.needs if config is not None else ()
 
     def excuse(self, agent: Agent) -> None:
         """Its silence up to now counts for nothing: what it needs is down."""

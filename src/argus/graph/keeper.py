@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
 from argus.core.backoff import Backoff
-from argus.core.depending import Broke, Thing
+from argus.core.depending import Broke, Thing, thing
 from argus.core.errors import ArgusError
 from argus.graph import model, policy, reports, words
 from argus.graph.model import Dependant, Told
@@ -74,16 +75,27 @@ class Graph:
     def broken(self, depends_on: tuple[Thing, ...]) -> Broke:
         return policy.broken(depends_on, self._tools.look)
 
-    async def notice(self, key: str, roots: Broke, *, is_typed: bool) -> str:
+    def waits_for(self, key: str, depends_on: tuple[Thing, ...]) -> list[str]:
+        """What it needs and is down, and what it was told of and has not settled since."""
+        roots, told = self.broken(depends_on), self._told.get(key)
+        unsettled = [thing(name) for name in policy.unsettled(told.things if told else (), roots, self._tools.look)]
+        needed = [one for one in unsettled if policy.reaches(depends_on, one, self._tools.look)]
+        return [str(one) for one in (*(root.thing for root in roots), *needed)]
+
+    async def notice(self, key: str, depends_on: tuple[Thing, ...], *, is_typed: bool) -> str:
         """What one that asks hears: how it stands now, and once what is back. `is_typed`: it hears that another way."""
         told = self._told.get(key)
-        roots = policy.settled(roots, told, self._tools.look)
+        roots = policy.settled(self.broken(depends_on), told, self._tools.look)
         said = [words.lost(roots, self._tools.clock.wall())] if roots else []
         if told is None or is_typed:
             return " ".join(said)
-        if told.back:
-            said.insert(0, words.back(told.back, self._is_well, [root.thing.written for root in roots]))
-        heard = told.hearing([root.thing.written for root in roots]).hearing_back()
+        down, back = [root.thing.written for root in roots], self._still_back(depends_on, told)
+        unsettled = policy.unsettled(told.said, roots, self._tools.look)
+        if back:
+            said.insert(0, words.back(back, self._is_well, down, unsettled))
+        elif unsettled:
+            said.insert(0, words.restless(unsettled))
+        heard = told.hearing(down).hearing_back(back)
         if heard != told:
             with contextlib.suppress(ArgusError):  # then it hears it again
                 await self._record(key, heard)
@@ -134,10 +146,11 @@ class Graph:
                 after = (told or Told(who.key)).losing(things)
                 await self._record(who.key, after, *map(Append, reports.lost(who, fresh, text)))
             case Back(things) if told is not None:
-                still = self._still_down(who)
-                text = words.back(things, self._is_well, still)
+                left = told.ending(things)
+                text = self._back(who, things, left)
+                still = self._still_down(who, left.things if left else ())
                 drafts = reports.back(who, told, things, text, self._is_well, still)
-                await self._record(who.key, told.ending(things), *map(Append, drafts))
+                await self._record(who.key, left, *map(Append, drafts))
             case _:
                 pass
 
@@ -182,15 +195,26 @@ class Graph:
     def _unsaid(self, who: Dependant, told: Told) -> tuple[str, str, Told | None]:
         """One line, in whose story it stands, and what is known once it was heard. What is back comes first: it may go
         on with something."""
-        if told.back:
-            return words.back(told.back, self._is_well, self._still_down(who)), told.story, told.hearing_back()
+        if back := self._still_back(who.depends_on, told):
+            return self._back(who, back, told), told.story, told.hearing_back(back)
         roots = tuple(root for root in self.broken(who.depends_on) if root.thing.written in told.unsaid)
         story = next((root.incident for root in roots if root.incident), "")
         heard = told.hearing([root.thing.written for root in roots])
         return (words.lost(roots, self._tools.clock.wall()) if roots else ""), story, heard
 
-    def _still_down(self, who: Dependant) -> list[str]:
-        return [root.thing.written for root in self.broken(who.depends_on)]
+    def _back(self, who: Dependant, things: Iterable[str], told: Told | None) -> str:
+        """Of what it never heard of it is not told that it has not settled: it would not hear the end of that."""
+        roots = self.broken(who.depends_on)
+        unsettled = policy.unsettled(told.said if told else (), roots, self._tools.look)
+        return words.back(things, self._is_well, [root.thing.written for root in roots], unsettled)
+
+    def _still_back(self, depends_on: tuple[Thing, ...], told: Told) -> tuple[str, ...]:
+        """Where one of them is down again, the next looks have the news."""
+        return tuple(name for name in told.back if not policy.is_down_again(name, depends_on, self._tools.look))
+
+    def _still_down(self, who: Dependant, told: Iterable[str]) -> list[str]:
+        roots = self.broken(who.depends_on)
+        return [*(root.thing.written for root in roots), *policy.unsettled(told, roots, self._tools.look)]
 
     def _is_well(self, name: str) -> bool:
         return policy.is_well(name, self._tools.look)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -26,6 +27,10 @@ class Standing:
     """It falls with what it depends on: nobody looks whether it still works without that."""
     is_open: bool = False
     """In a moment another may be known to be the root, or this one to be back: nobody is told of it yet."""
+    changed: float = -math.inf
+    """Since when it answers or does not, by the monotonic clock; infinite while that is being found out."""
+    looked: float = math.inf
+    """When it was last looked at in a way that says which."""
 
 
 class Role(StrEnum):
@@ -102,8 +107,10 @@ class Told:
         """It heard that these are down."""
         return replace(self, said=tuple(name for name in self.things if name in self.said or name in names))
 
-    def hearing_back(self) -> Told | None:
-        return replace(self, back=(), story="")._or_nothing()
+    def hearing_back(self, names: Collection[str]) -> Told | None:
+        """It heard that these are back, or that it need not wait for them."""
+        left = _without(self.back, names)
+        return replace(self, back=left, story=self.story if left else "")._or_nothing()
 
     def _or_nothing(self) -> Told | None:
         return self if self.things or self.back else None

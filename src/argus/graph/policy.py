@@ -103,13 +103,54 @@ def _is_over(name: str, needs: Iterable[Thing], roots: Broke, look: Look) -> boo
     one = thing(name)
     if look(one) is None or not reaches(needs, one, look):
         return True
-    if any(root.thing == one for root in roots) or _goes_up_and_down(name, look):
+    if any(root.thing == one for root in roots) or goes_up_and_down(name, look) or _is_in_doubt(one, needs, look):
         return False
     # One that is down and no root any more is explained by another by now: that is no news of it.
     return not roots or is_well(name, look)
 
 
-def _goes_up_and_down(name: str, look: Look) -> bool:
+def _is_in_doubt(one: Thing, needs: Iterable[Thing], look: Look) -> bool:
+    """Whether it is down, and what lies between answers, but only for as long as not both were looked at since: it may
+    be back with what came back, or that may fall with it."""
+    standing = look(one)
+    return (
+        standing is not None
+        and standing.is_down
+        and any(
+            standing.looked <= other.changed or other.looked <= standing.changed
+            for other in _that_answer(needs, one, look)
+        )
+    )
+
+
+def _that_answer(needs: Iterable[Thing], wanted: Thing, look: Look) -> Iterator[Standing]:
+    """What answers, and reaches that."""
+    waiting, seen = list(needs), {wanted}
+    while waiting:
+        one = waiting.pop()
+        standing = None if one in seen else look(one)
+        seen.add(one)
+        if standing is not None:
+            waiting += standing.depends_on
+            if not standing.is_down and reaches(standing.depends_on, wanted, look):
+                yield standing
+
+
+def is_down_again(name: str, needs: Iterable[Thing], look: Look) -> bool:
+    """Whether nobody can be told any more that it is back, nor yet that it is needed no longer."""
+    one, needed = thing(name), tuple(needs)
+    if any(other == one and standing.is_down for other, standing in _in_the_way(needed, look)):
+        return True
+    return reaches(needed, one, look) and _is_in_doubt(one, needed, look)
+
+
+def unsettled(names: Iterable[str], roots: Broke, look: Look) -> list[str]:
+    """Those of them that may be down again in a moment; of what is down, that is said."""
+    down = [root.thing.written for root in roots]
+    return [name for name in names if name not in down and goes_up_and_down(name, look)]
+
+
+def goes_up_and_down(name: str, look: Look) -> bool:
     """Each line is a turn of a model: who was told that it is down does not hear of every up and down."""
     standing = look(thing(name))
     return standing is not None and standing.is_unsettled

@@ -34,7 +34,8 @@ def lost(who: Dependant, roots: Broke, text: str) -> list[Draft]:
 def back(
     who: Dependant, told: Told, names: Iterable[str], text: str, is_well: Callable[[str], bool], still: list[str]
 ) -> list[Draft]:
-    """`is_back`: not only needed no longer. `still_waits_for`: what else it was told of, and is down."""
+    """`is_back`: not only needed no longer. `still_waits_for`: what else it was told of, and is down or goes up and
+    down."""
     return [
         _draft(
             "dependency_back",

@@ -28,15 +28,31 @@ def _one(thing: object, since: float, why: str, doing: str) -> str:
     return f"{thing} is down (for {long}{because}); Argus {doing or 'looks on'}"
 
 
-def back(things: Iterable[str], is_well: Callable[[str], bool], still: Iterable[str] = ()) -> str:
-    """What is not well is needed no longer: `dependsOn` was changed, or it was taken down on purpose."""
+def back(
+    things: Iterable[str], is_well: Callable[[str], bool], still: Iterable[str] = (), unsettled: Iterable[str] = ()
+) -> str:
+    """What is not well is needed no longer: `dependsOn` was changed, or it was taken down on purpose. `unsettled`: it
+    was told of these, and they go up and down."""
     names, down = [*things], [_called(one) for one in still]
     here = [_called(one) for one in names if is_well(one)]
     gone = [_called(one) for one in names if not is_well(one)]
     said = [f"{_listed(here)} back."] if here else []
     said += [f"You need not wait for {' and '.join(gone)} any more."] if gone else []
-    said += [f"{_listed(down)} still down."] if down else ["Go on with your work."]
+    said += [f"{_listed(down)} still down."] if down else []
+    restless = _not_settled(unsettled)
+    said += [restless] if restless else [] if down else ["Go on with your work."]
     return f"[argus] {' '.join(said)}"
+
+
+def restless(unsettled: Iterable[str]) -> str:
+    """To one that asks, and was told of these before."""
+    said = _not_settled(unsettled)
+    return f"[argus] {said}" if said else ""
+
+
+def _not_settled(names: Iterable[str]) -> str:
+    known = [_called(one) for one in names]
+    return f"{' and '.join(known)} {'has' if len(known) == 1 else 'have'} not settled yet." if known else ""
 
 
 def _called(name: str) -> str:
@@ -47,10 +63,6 @@ def _called(name: str) -> str:
 
 def _listed(names: list[str]) -> str:
     return f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'}"
-
-
-def waits(roots: Broke) -> str:
-    return "waits for " + " and ".join(str(root.thing) for root in roots)
 
 
 def _line(text: str) -> str:

@@ -66,7 +66,7 @@ class AgentView(SnakeAnswer):
     exit_status: int | None
     reason: str
     gate: str | None = Field(description="What holds a start or a respawn back")
-    waits_for: list[str] = Field(description="What it needs and is down")
+    waits_for: list[str] = Field(description="What it needs and is down, or has not settled since")
     session: str
     incident: str | None = Field(description="Of its death, until its task goes on; argus explain shows its story")
 
@@ -136,7 +136,7 @@ def view(house: House, agent: Agent) -> AgentView:
         exit_status=agent.exit_status,
         reason=clean(agent.reason),
         gate=agent.gate or None,
-        waits_for=[str(root.thing) for root in house.crew.broken(agent)],
+        waits_for=house.graph.waits_for(f"agent:{agent.id}", house.crew.needs(agent)),
         session=agent.session,
         incident=agent.trouble.incident if agent.trouble else None,
     )
@@ -180,7 +180,7 @@ async def _notice(house: House, agent_id: str) -> str | None:
         return None
     config = house.crew.settings.configs.get(agent.config)
     is_typed = config is not None and config.tmux and house.autonomy.level.allows(Level.MODERATE)
-    said = await house.graph.notice(f"agent:{agent_id}", house.crew.broken(agent), is_typed=is_typed)
+    said = await house.graph.notice(f"agent:{agent_id}", house.crew.needs(agent), is_typed=is_typed)
     return house.clean(said) or None
 
 

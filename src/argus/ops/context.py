@@ -14,12 +14,10 @@ from argus.core.breaker import State as Breaking
 from argus.core.circuit import Circuit
 from argus.core.clock import milliseconds
 from argus.core.cutting import beginning
-from argus.core.depending import Broke
 from argus.core.errors import ArgusError
 from argus.core.patterns import NO_NUL
 from argus.environments.guarding.guardian import Seen as Guarded
 from argus.environments.runs import Run, State
-from argus.graph.words import waits
 from argus.ops import wellness
 from argus.ops.calls import FolderAsk, whence
 from argus.ops.house import House
@@ -117,14 +115,14 @@ def _crew(house: House) -> list[str]:
 def _waiting(house: House) -> list[str]:
     """Those who wait for the same in one line: what breaks for one of them mostly breaks for hundreds."""
     found = defaultdict[str, list[str]](list)
-    for who, roots in wellness.waiting(house):
-        found[_waits(roots)].append(who)
+    for who, things in wellness.waits(house):
+        found[_waits(things)].append(who)
     lines = [f"- {what}: {', '.join(who[:_PARTS])}{_more(who)}" for what, who in found.items()]
     return lines[:_ROOTS] + ([f"- and {len(lines) - _ROOTS} more that wait"] if len(lines) > _ROOTS else [])
 
 
-def _waits(roots: Broke) -> str:
-    return waits(roots[:_PARTS]) + _more(roots)
+def _waits(things: Sequence[str]) -> str:
+    return "waits for " + " and ".join(things[:_PARTS]) + _more(things)
 
 
 def _environments(house: House) -> list[str]:
@@ -135,8 +133,8 @@ def _environments(house: House) -> list[str]:
     found.sort(key=lambda one: (rank(*one[:2]), not one[2]))
     called = names(run for run, _, _ in found)
     lines = [
-        f"- environment {called[run.key]}: {_environment(house, run, guards)}" + (f"; {_waits(roots)}" if roots else "")
-        for run, guards, roots in found[:_RUNS]
+        f"- environment {called[run.key]}: {_environment(house, run, guards)}" + (f"; {_waits(needs)}" if needs else "")
+        for run, guards, needs in found[:_RUNS]
     ]
     return lines + ([f"- and {len(found) - _RUNS} environments more"] if len(found) > _RUNS else [])
 

@@ -115,7 +115,7 @@ class SessionView(SnakeAnswer):
     handoff: HandoffView | None
     started_at: str
     last_activity: str
-    waits_for: list[str] = Field(description="What its work needs and is down")
+    waits_for: list[str] = Field(description="What its work needs and is down, or has not settled since")
     needs_you: bool
 
 
@@ -195,7 +195,7 @@ def view(house: House, one: Watched) -> SessionView:
         handoff=_handoff(house, session.handoff),
         started_at=rfc3339(session.started.wall),
         last_activity=rfc3339(session.active.wall),
-        waits_for=[str(root.thing) for root in house.sessions.broken(session.project)],
+        waits_for=house.graph.waits_for(f"session:{session.project}", house.sessions.needs(session.project)),
         needs_you=needs_you(one),
     )
 

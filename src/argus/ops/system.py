@@ -221,7 +221,7 @@ def _environment(house: House, run: Run, called: str, guards: Guards) -> Environ
         containers=dict(run.containers),
         mocks=[*run.mocks, *(name for name in run.served if name not in run.mocks)],
         guards={name: one.state.value for name, one in guards.items()},
-        waits_for=[str(root.thing) for root in wellness.environment_waits(house, run)],
+        waits_for=wellness.environment_waits(house, run),
     )
 
 

@@ -46,9 +46,19 @@ def waiting(house: House) -> Iterator[tuple[str, Broke]]:
     return ((who, roots) for who, roots in broke if roots)
 
 
-def environment_waits(house: House, run: Run) -> Broke:
+def waits(house: House) -> Iterator[tuple[str, list[str]]]:
+    """The same as everybody is shown it, also for what has not settled yet."""
+    graph, crew, sessions = house.graph, house.crew, house.sessions
+    found = [(f"agent {one.id}", graph.waits_for(f"agent:{one.id}", crew.needs(one))) for one in crew.agents]
+    projects = [one.session.project for one in sessions.all]
+    found += [(f"session {one}", graph.waits_for(f"session:{one}", sessions.needs(one))) for one in projects]
+    return ((who, things) for who, things in found if things)
+
+
+def environment_waits(house: House, run: Run) -> list[str]:
     """For what it needs that is not in it: one that is not up needs nothing."""
-    return house.graph.broken(house.needed(run)) if run.state is State.UP else ()
+    needs = house.needed(run) if run.state is State.UP else ()
+    return house.graph.waits_for(f"environment:{run.project}", needs)
 
 
 def environment_needs(run: Run, guards: Guards, awaited: Collection[str]) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from argus.core.autonomy import Level
 from argus.core.clock import Jump, age, stamp
-from argus.core.depending import Broke
+from argus.core.depending import Broke, Thing
 from argus.core.errors import ABOUT_SESSIONS, ArgusError, Code
 from argus.loops import keep_running, log
 from argus.sessions import policy, reports, turns
@@ -153,8 +153,12 @@ class Sessions:
 
     def broken(self, project: str) -> Broke:
         """What it needs and does not have just now."""
+        needs = self.needs(project)
+        return self._tools.broken(needs) if needs else ()
+
+    def needs(self, project: str) -> tuple[Thing, ...]:
         known = self.settings.projects.get(project)
-        return self._tools.broken(known.needs) if known is not None and known.depends_on else ()
+        return known.needs if known is not None else ()
 
     def prompting(self, hands: Hands) -> Prompting:
         """For lines into other terminals than the sessions': on record as all of them are."""

@@ -31,6 +31,8 @@ class World:
     is_down: bool = False
     down: set[str] = field(default_factory=set)
     """By their names, where not all are."""
+    unsettled: set[str] = field(default_factory=set)
+    """Those that go up and down."""
     listens: bool = True
     is_away: bool = False
     """The store."""
@@ -68,7 +70,8 @@ class World:
         )
 
     def look(self, one: Thing) -> Standing:
-        return Standing(self.is_down or one.name in self.down, 0.0, "refused", "is restarting it", "i1")
+        is_down, is_unsettled = self.is_down or one.name in self.down, one.name in self.unsettled
+        return Standing(is_down, 0.0, "refused", "is restarting it", "i1", is_unsettled=is_unsettled)
 
     async def ends(self) -> list[tuple[str, str, dict[str, object]]]:
         """The waits that ended otherwise than by what was waited for."""
@@ -270,17 +273,64 @@ def test_of_two_that_are_down_it_hears_of_each_that_it_is_back():
     played(scene)
 
 
+def test_who_was_told_of_two_does_not_go_on_before_the_one_that_goes_up_and_down_has_settled():
+    async def scene(world: World, graph: Graph) -> None:
+        needs = (DB, thing("cache"))
+        world.dependants = (Dependant(Role.SESSION, "shop", needs),)
+        world.unsettled = {"db"}
+        world.down = {"db"}
+        await looks(graph, 5)
+        world.down = {"cache"}
+        await looks(graph, 5)
+        assert graph.waits_for(SHOP.key, needs) == ["service cache", "service db"]
+        assert "db has not settled yet" in await graph.notice(SHOP.key, needs, is_typed=False)
+        world.down = set()
+        await looks(graph, 5)
+        assert graph.waits_for(SHOP.key, needs) == ["service db"]
+        assert await graph.notice(SHOP.key, needs, is_typed=False) == "[argus] db has not settled yet."
+        world.unsettled = set()
+        await looks(graph, 5)
+        assert graph.waits_for(SHOP.key, needs) == []
+        assert world.heard[2:] == [
+            "[argus] cache is back. db has not settled yet.",
+            "[argus] db is back. Go on with your work.",
+        ]
+        back = [event.data for event in await world.store.events(0) if event.type == "dependency_back"]
+        assert [one["still_waits_for"] for one in back] == [["db"], []]
+
+    played(scene)
+
+
+def test_what_is_down_again_before_it_was_said_to_be_back_is_not_said_to_be_needed_no_longer():
+    async def scene(world: World, graph: Graph) -> None:
+        needs = (DB, thing("cache"))
+        world.dependants = (Dependant(Role.SESSION, "shop", needs),)
+        world.down = {"db", "cache"}
+        await looks(graph, 5)
+        world.down = set()
+        async with asyncio.TaskGroup() as lines:
+            await graph.look(lines)
+            world.down = {"db"}  # before its terminal was asked
+        await looks(graph, 10)
+        assert [text for text in world.heard[1:] if "is down" not in text] == [
+            "[argus] cache is back. db is still down."
+        ]
+        assert "service db is down" in world.heard[-1]
+
+    played(scene)
+
+
 def test_who_asks_hears_how_it_stands_and_once_that_it_is_back():
     async def scene(world: World, graph: Graph) -> None:
         world.listens = False
         world.is_down = True
         await looks(graph, 2)
         for _ in range(2):
-            said = await graph.notice(SHOP.key, graph.broken(SHOP.depends_on), is_typed=False)
+            said = await graph.notice(SHOP.key, SHOP.depends_on, is_typed=False)
             assert "db is down" in said
         world.is_down = False
         await looks(graph, 2)
-        said = [await graph.notice(SHOP.key, (), is_typed=False) for _ in range(2)]
+        said = [await graph.notice(SHOP.key, SHOP.depends_on, is_typed=False) for _ in range(2)]
         assert said == ["[argus] db is back. Go on with your work.", ""]
 
     played(scene)
@@ -291,7 +341,7 @@ def test_who_is_typed_to_does_not_miss_it_because_something_else_asked():
         world.listens = False
         world.is_down = True
         await looks(graph, 2)
-        assert "db is down" in await graph.notice(SHOP.key, graph.broken(SHOP.depends_on), is_typed=True)
+        assert "db is down" in await graph.notice(SHOP.key, SHOP.depends_on, is_typed=True)
         world.listens = True
         await looks(graph, 10)
         assert len(world.heard) == 1
@@ -304,9 +354,9 @@ def test_who_asks_between_two_looks_has_not_heard_what_was_not_said_to_it():
         world.listens, world.is_down = False, True
         await looks(graph, 2)
         world.is_down = False  # and nobody has looked since
-        assert await graph.notice(SHOP.key, (), is_typed=False) == ""
+        assert await graph.notice(SHOP.key, SHOP.depends_on, is_typed=False) == ""
         await looks(graph, 2)
-        assert await graph.notice(SHOP.key, (), is_typed=False) == ""
+        assert await graph.notice(SHOP.key, SHOP.depends_on, is_typed=False) == ""
 
     played(scene)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from argus.core.depending import Broken, Thing, thing
 from argus.graph import words
 from argus.graph.model import Standing, Told, read
-from argus.graph.policy import Back, Lost, broken, news, reaches
+from argus.graph.policy import Back, Lost, broken, is_down_again, news, reaches, unsettled
 
 DB, API, WEB, SHOP = thing("db"), thing("service:api"), thing("web"), thing("environment:shop")
 
@@ -130,6 +132,37 @@ def test_nobody_is_told_of_a_root_that_may_be_another_in_a_moment():
     assert news([API, DB, WEB], told.losing({"web": {}}), world(api=looking, db=up(), web=up())) == Back(("web",))
 
 
+@pytest.mark.parametrize(
+    ("root", "leaf", "is_over"),
+    [
+        pytest.param((10.0, 50.0), (40.0, 60.0), True, id="both-were-seen-as-they-are-by-now"),
+        pytest.param((10.0, 30.0), (40.0, 60.0), False, id="it-was-not-looked-at-since-what-needs-it-answers"),
+        pytest.param((55.0, 58.0), (40.0, 50.0), False, id="what-needs-it-was-not-looked-at-since-it-fell"),
+        pytest.param((10.0, 50.0), (math.inf, 60.0), False, id="what-needs-it-fails-and-is-not-confirmed"),
+        pytest.param((10.0, -math.inf), (-math.inf, 60.0), False, id="it-was-never-looked-at"),
+    ],
+)
+def test_who_answers_though_its_root_is_down_is_told_to_go_on_once_that_is_known(
+    root: tuple[float, float], leaf: tuple[float, float], is_over: bool
+):
+    db = Standing(True, 1.0, changed=root[0], looked=root[1])
+    look = world(db=db, api=down(DB), web=Standing(False, depends_on=(API,), changed=leaf[0], looked=leaf[1]))
+    assert news([WEB], Told("agent:one", {"db": {}}), look) == (Back(("db",)) if is_over else None)
+    assert is_down_again("db", [WEB], look) is not is_over
+
+
+def test_what_is_down_in_the_way_again_is_not_said_to_be_back():
+    assert is_down_again("db", [API], world(db=down(), api=down(DB)))
+    assert not is_down_again("db", [API], world(db=up(), api=up(DB)))
+    assert not is_down_again("db", [WEB], world(db=down(), web=up())), "nobody needs it any more"
+
+
+def test_what_somebody_was_told_of_and_goes_up_and_down_is_waited_for_still():
+    look = world(db=Standing(False, is_unsettled=True), api=up(DB), web=Standing(True, is_unsettled=True))
+    assert unsettled(["db", "api"], (), look) == ["db"]
+    assert unsettled(["db", "web"], (Broken(WEB, 1.0),), look) == ["db"], "of what is down that is said"
+
+
 def test_what_was_never_heard_of_is_not_told_to_be_over():
     assert Told("agent:one", {"db": {}}).ending(["db"]) is None
 
@@ -155,6 +188,9 @@ def test_what_is_said_names_what_since_when_what_is_done_and_when_to_go_on():
     things = ["db", "environment:shop"]
     assert words.back(things, lambda _: True) == "[argus] db and environment shop are back. Go on with your work."
     assert words.back(["db"], lambda _: True, ["web"]) == "[argus] db is back. web is still down."
+    assert words.back(["db"], lambda _: True, [], ["web", "environment:shop"]) == (
+        "[argus] db is back. web and environment shop have not settled yet."
+    )
     assert words.back(things, lambda one: one == "db") == (
         "[argus] db is back. You need not wait for environment shop any more. Go on with your work."
     )
