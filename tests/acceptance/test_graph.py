@@ -488,6 +488,50 @@ def test_a_service_that_is_explained_stands_under_its_root(argus: Argus, hook: H
     assert [message.title for message in hook.messages] == ["SERVICE DOWN: db"]
 
 
+def test_what_another_root_explains_later_stays_in_the_story_of_the_first(argus: Argus, tmp_path: Path) -> None:
+    here = {name: tmp_path / name for name in ("db", "api", "front", "cache")}
+    needs = {"api": ["db"], "front": ["api", "cache"]}
+    checked = {"type": "command", "interval": "200ms", "failuresBeforeAction": 1}
+    argus.configure(
+        [
+            {**checked, "name": name, "command": ["test", "-e", str(file)], "dependsOn": needs.get(name, [])}
+            for name, file in here.items()
+        ],
+        correlatedFailureThreshold=9,
+    )
+
+    def turn(state: str, *names: str) -> None:
+        for name in names:
+            here[name].touch() if state == "up" else here[name].unlink()
+            argus.wait_until(name, state)
+
+    for file in here.values():
+        file.touch()
+    argus.up()
+    for name in here:
+        argus.wait_until(name, "up")
+    turn("down", "db", "api", "front", "cache")
+    roots = {name: str(argus.service(name)["incident"]) for name in here}
+    turn("up", "db", "api")
+    eventually(lambda: argus.service("front")["explainedBy"] == roots["cache"], "the other one explains it")
+    turn("up", "cache", "front")
+    eventually(lambda: not argus.get("/api/incidents?open=true")["incidents"], "all of it is over")
+
+    def because_of(name: str) -> dict[str, str]:
+        return {one["name"]: one["what"] for one in argus.get(f"/api/incidents/{roots[name]}")["explains"]}
+
+    assert because_of("db") == {
+        "api": "was down with it, and was not restarted for itself",
+        "front": "was down with it, and then because of cache",
+    }
+    assert because_of("cache") == {"front": "was down already, and was not restarted for itself"}
+    told = argus.cli("explain", roots["front"]).stdout
+    assert f"because of another incident: argus explain {roots['cache']}" in told
+    assert f"and before that of: argus explain {roots['db']}" in told
+    assert "db is failing and explains this" in told
+    assert "cache is failing and explains this" in told
+
+
 @pytest.mark.parametrize("how", ["ends", "lasts too long"])
 def test_a_restart_waits_for_the_turn_that_uses_the_service_up_to_a_limit(world: World, how: str) -> None:
     world.up("repair", waitForWork="60s" if how == "ends" else "2s")
@@ -517,6 +561,26 @@ def test_a_restart_that_somebody_asks_for_waits_as_well(world: World) -> None:
     began = time.monotonic()
     assert world.argus.rest("POST", "/api/services/web/restart").status == 202
     assert time.monotonic() - began >= 2
+
+
+def test_an_asked_restart_and_the_one_of_an_outage_that_begins_meanwhile_are_one(world: World) -> None:
+    world.up("repair", waitForWork="60s")
+    id = world.spawn("thinker")
+    world.works(id)
+    turn = {"session_id": world.agent(id)["session"], "cwd": str(world.project), "prompt": "x"}
+    world.argus.rest("POST", "/api/hooks/claude", {**turn, "hook_event_name": "UserPromptSubmit"})
+    with world.argus.background("services", "restart", "web") as asking:
+        assert asking.stdout is not None
+        assert "web: waiting" in asking.stdout.readline()
+        world.web.kill()
+        assert world.argus.wait_for("service_down").data["gate"] == "in use"
+        world.argus.rest("POST", "/api/hooks/claude", {**turn, "hook_event_name": "Stop"})
+        assert asking.wait(10) == 0
+    begun = world.argus.wait_for("restart_started").data
+    assert (begun["by"], begun.get("askedBy")) in (("argus", "cli"), ("cli", None)), "whichever looked first"
+    world.argus.wait_for("service_recovered")
+    assert world.argus.journal("restart_withdrawn") == []
+    assert world.web.runs == 1
 
 
 def test_who_gives_up_an_asked_restart_that_waits_restarts_nothing(world: World) -> None:

@@ -160,6 +160,37 @@ def test_a_service_that_fell_with_its_root_is_told_as_it_is_by_now(
     assert (one.kind, one.name, one.incident, one.what) == ("service", "api", "j", what)
 
 
+@pytest.mark.parametrize(
+    ("data", "text", "what"),
+    [
+        (
+            {"root": "cache", "explainedBy": "j"},
+            "cache explains from now on why service front is down",
+            "was down with it, and then because of cache",
+        ),
+        (
+            {"root": "", "explainedBy": "event"},
+            "several services that fail together explain from now on why service front is down",
+            "was down with it, and then because of several that failed together",
+        ),
+        (
+            {"root": "", "explainedBy": ""},
+            "service front does not depend on it any more",
+            "was down with it, and did not depend on it later",
+        ),
+    ],
+)
+def test_a_service_that_something_else_explains_by_now_stays_in_the_story(data: dict[str, Any], text: str, what: str):
+    moved = Event(1, "e", 0, "services", "explained_otherwise", "front", {"service": "front", "outage": "k", **data})
+    assert [(one.part, one.text) for one in story.tell(moved)] == [(Part.EXPLAINED, text)]
+    root = Incident("i", "service_outage", "db", 0.0, 9.0, "", {})
+    (one,) = explained(root, [moved], [])
+    assert (one.kind, one.name, one.incident, one.what) == ("service", "front", "k", what)
+    again = Incident("k", "service_outage", "front", 1.0, None, "", {"gate": "dependency down", "explainedBy": "i"})
+    (one,) = explained(root, [moved], [again])
+    assert one.what == "down, and not restarted for itself", "it stands under this one again"
+
+
 def test_every_time_of_an_incident_goes_out_in_the_same_form():
     data = {"failingSince": 1_800_000_000.25, "waitsSince": 1_800_000_009.0, "restarts": 1}
     shown = incident_view(Incident("i", "service_outage", "db", 1_800_000_001.0, None, "", data))

@@ -45,6 +45,8 @@ def _explain(answer: dict[str, Any]) -> Shown:
     if one["data"].get("explainedBy"):
         root = clean(one["data"]["explainedBy"])
         lines.append(f"because of another incident: argus explain {root}")
+    if one["data"].get("explainedBefore"):
+        lines.append(f"and before that of: argus explain {clean(one['data']['explainedBefore'])}")
     lines += ["", *_story(answer["story"], opened, {event["id"]: event for event in answer["events"]})]
     if not answer["story"]:
         lines.append("its events were pruned from the record")
@@ -68,7 +70,7 @@ def _label(entry: dict[str, Any], events: dict[str, dict[str, Any]]) -> str:
             return "goes on"
         case "explained", "spawn_wait_ended":
             return "goes on" if event["data"].get("outcome") == "started" else "outcome"
-        case "explained", "dependency_wait_ended":
+        case "explained", "dependency_wait_ended" | "explained_otherwise":
             return "outcome"
     return _PARTS.get(entry["part"], clean(entry["part"]))
 

@@ -20,7 +20,12 @@ _ENDED = {
 }
 """How a death was over, where its task did not go on."""
 _HELD_BACK = ("down, and not restarted for itself", "was down with it, and was not restarted for itself")
+_DOWN_BEFORE = ("down already, and not restarted for itself", "was down already, and was not restarted for itself")
 _FOR_ITSELF = ("fell with it, and is handled for itself by now", "fell with it, and was handled for itself later")
+_FOR_ITSELF_BEFORE = (
+    "was down already, and is handled for itself by now",
+    "was down already, and was handled for itself later",
+)
 _CAME = {
     "started": "waited, and was started",
     "failed": "waited, and could not be started",
@@ -51,7 +56,19 @@ def trouble(one: Incident, is_over: bool) -> str:
 
 
 def _outage(one: Incident) -> tuple[str, str]:
-    return _HELD_BACK if one.data.get("gate") in _HELD else _FOR_ITSELF
+    is_held = one.data.get("gate") in _HELD
+    if one.data.get("explainedBefore"):  # by something else: it did not fall with this
+        return _DOWN_BEFORE if is_held else _FOR_ITSELF_BEFORE
+    return _HELD_BACK if is_held else _FOR_ITSELF
+
+
+def otherwise(event: Event) -> str:
+    """Of a service that was down with it, and that something else explains by now. Empty: this says no such thing."""
+    if event.type != "explained_otherwise":
+        return ""
+    if not event.data.get("explainedBy"):
+        return "was down with it, and did not depend on it later"
+    return f"was down with it, and then because of {event.data.get('root') or 'several that failed together'}"
 
 
 def waiting(event: Event, is_over: bool) -> str:

@@ -212,6 +212,13 @@ def explained(root: Incident, events: Sequence[Event], under: Sequence[Incident]
         )
         for one in under
     ]
+    known = {one.id for one in under}
+    elsewhere = {
+        event.subject: Explained(kind="service", name=event.subject, incident=event.data.get("outage"), what=what)
+        for event in events
+        if (what := because.otherwise(event)) and event.data.get("outage") not in known
+    }
+    troubles += elsewhere.values()
     named = {(one.kind, one.name) for one in troubles}
     waiting = {
         (_ROLES[event.channel], event.subject): what

@@ -39,6 +39,7 @@ _TOLD, _EXPLAINED = Part.NOTIFICATION, Part.EXPLAINED
 TABLE: dict[str, tuple[tuple[Part, Words], ...]] = {
     "services:service_down": ((_SEEN, words.down), (_DECIDED, words.verdict)),
     "services:decision_changed": ((_DECIDED, words.verdict),),
+    "services:explained_otherwise": ((_EXPLAINED, words.explained_otherwise),),
     "services:service_escalated": ((_DECIDED, words.escalated),),
     "services:restart_started": ((_DONE, words.restart_started),),
     "services:restart_finished": ((_CAME, words.restart_finished),),

@@ -181,6 +181,13 @@ def stop_started(data: Data) -> str:
 # What it explains.
 
 
+def explained_otherwise(data: Data) -> str:
+    if not data.get("explainedBy"):
+        return f"service {data.get('service')} does not depend on it any more"
+    others = f"{data['root']} explains" if data.get("root") else "several services that fail together explain"
+    return f"{others} from now on why service {data.get('service')} is down"
+
+
 def _who(data: Data) -> str:
     if data.get("environment"):
         return f"environment {data['environment']}"

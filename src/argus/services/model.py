@@ -94,6 +94,8 @@ class Outage:
     """What the check that confirmed it saw."""
     explained_by: str = ""
     """The incident of what it depends on, or of the event, if there was one, the last one; also when that is over."""
+    explained_before: str = ""
+    """The incident of another trouble that had explained it, while it was down already."""
     waits_since: float | None = None
     """Since when, by the wall clock, its restart waits for who works with it."""
     failing_since: float | None = None
@@ -109,6 +111,7 @@ class Outage:
             "escalated": self.escalated,
             **({"helped": True} if self.helped else {}),
             **({"explainedBy": self.explained_by} if self.explained_by else {}),
+            **({"explainedBefore": self.explained_before} if self.explained_before else {}),
             **({"waitsSince": self.waits_since} if self.waits_since is not None else {}),
             **({"failingSince": self.failing_since} if self.failing_since is not None else {}),
         }

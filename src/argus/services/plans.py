@@ -15,6 +15,7 @@ from argus.core.failpoints import Place, reach
 from argus.services import certificates, policy, reports, windows
 from argus.services.checks.base import Service
 from argus.services.correlation import Correlator
+from argus.services.explaining import Explaining
 from argus.services.healths import Healths
 from argus.services.model import Flapping, Gate, Health, Observation, Outage, Status
 from argus.services.pauses import Pauses
@@ -58,6 +59,7 @@ class Planner:
         self._tools = tools
         self._healths = healths
         self._correlator = correlator
+        self._explaining = Explaining(healths, correlator)
         self._pauses = pauses
         self._spending = spending
         self._limits: dict[str, tuple[Service, Limits]] = {}
@@ -137,18 +139,19 @@ class Planner:
             # Held back when it was looked at after its restart: in maintenance, or explained by something else.
             return self._escalation(service, judged, outage, "still_down")
         waiting = self._held(service.name, decision)
-        explained = self._explained(service.name, judged, facts) or self._explained_before(service.name, outage)
+        explained = self._explaining.of(service.name, judged, outage, facts.failed_dependency)
         is_as_before = not fresh and isinstance(decision, Hold) and decision.gate is outage.gate
         if is_as_before and explained == outage.explained_by:
             return Plan(judged._replace(outage=outage))
         since = self._tools.clock.wall() - (self._tools.clock.monotonic() - waiting.since) if waiting else None
-        decided = replace(policy.decided(outage, decision), explained_by=explained, waits_since=since)
+        decided, changed = self._explaining.change(service.name, policy.decided(outage, decision), explained)
+        decided = replace(decided, waits_since=since)
         if is_spent:
             # Restarted in vain before it was confirmed: that it is down is told together with that.
             decided = replace(decided, escalated=True)
-        if is_as_before:
+        if is_as_before and not (changed and explained):
             # What explains it is known for sure now; nothing else has changed.
-            return Plan(judged._replace(outage=decided), (outage_incident(service.name, decided),))
+            return Plan(judged._replace(outage=decided), (outage_incident(service.name, decided), *changed))
         verdict = self._verdict(service, judged, decision, facts)
         report = (
             reports.down(service, judged, decided, verdict, self._readings.get(service.name, ()))
@@ -160,29 +163,12 @@ class Planner:
             )
         )
         writes: list[Write] = [_condition(service, judged)] if fresh else []
-        writes += [outage_incident(service.name, decided), Append(report)]
+        writes += [outage_incident(service.name, decided), *changed, Append(report)]
         health = judged._replace(outage=decided, recorded=Status.DOWN)
         if isinstance(decision, Restart):
             act, intent = self.intend(service, decided.incident, judged=judged, outwaited=facts.outwaited)
             return Plan(health._replace(repair=act.id), (*writes, *intent), act)
         return Plan(health, tuple(writes))
-
-    def _explained(self, name: str, judged: Health, facts: policy.Facts) -> str:
-        """The incident at its root, once that is confirmed: of what it depends on, or of the event that this is part
-        of; for itself as well."""
-        root = self._healths.get(facts.failed_dependency or "")
-        event = self._correlator.event
-        if event is not None and self._correlator.explains(facts.failed_dependency or name, root or judged):
-            return event.incident
-        return root.outage.incident if root is not None and root.outage is not None else ""
-
-    def _explained_before(self, name: str, outage: Outage) -> str:
-        """What explained it stays with it when that is back: the story of a root is not told anew once it is over. But
-        what is still down, and which it does not depend on any more, explains it no longer: two services whose
-        dependency was turned round would explain each other, and none would be the root."""
-        known, depends_on = outage.explained_by, self._correlator.depends_on
-        is_open = known in self._healths.outages
-        return "" if is_open and not policy.stands_under(name, known, depends_on, self._healths) else known
 
     def _verdict(
         self, service: Service, judged: Health, decision: Restart | Hold, facts: policy.Facts

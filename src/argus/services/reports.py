@@ -114,6 +114,12 @@ def decision_changed(
     return Draft(CHANNEL, "decision_changed", service.name, data)
 
 
+def explained_otherwise(name: str, outage: Outage, explained: str, root: str) -> Draft:
+    """In the story of what explained it until now. `root`: whose outage that is by now; empty: an event's, or none."""
+    data = {"service": name, "outage": outage.incident, "explainedBy": explained, "root": root}
+    return Draft(CHANNEL, "explained_otherwise", name, {**data, "incident": outage.explained_by})
+
+
 def restart_waits(service: Service, incident: str | None, by: str, use: Use, hint: str, left: float) -> Draft:
     said = {"service": service.name, "gate": Gate.IN_USE.value, "by": by, "waitsFor": str(use), "hint": hint}
     data = {**said, "atMostSeconds": round(left, 3), "incident": incident}

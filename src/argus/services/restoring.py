@@ -90,6 +90,7 @@ def _outage(incident: Incident) -> Outage:
         escalated=bool(data.get("escalated")),
         cause=incident.cause,
         explained_by=str(data.get("explainedBy", "")),
+        explained_before=str(data.get("explainedBefore", "")),
         waits_since=data.get("waitsSince"),
         failing_since=data.get("failingSince"),
     )
