@@ -103,9 +103,10 @@ const SAID: Record<string, Say> = {
   decision_changed: (d) =>
     d.action === "proposed" ? `is to be restarted once you approve it: ${text(d.hint)}` : d.gate ? `is not restarted (${text(d.gate)}): ${text(d.hint)}` : "is to be restarted: nothing holds it back any more",
   restart_waits: (d) => `a restart asked for by ${text(d.by)} waits: ${text(d.waitsFor)}`,
-  restart_withdrawn: (d) => (d.argusEnded ? `a restart that ${text(d.by)} asked for is not done: Argus ended while it waited` : `a restart was taken back by ${text(d.by)}`),
-  restart_started: (d) => `restart begun by ${text(d.by)}${d.outwaited ? `, though ${text(d.outwaited)}` : ""}`,
+  restart_withdrawn: (d) => (d.argusEnded || d.why ? `a restart that ${text(d.by)} asked for is not done: ${d.argusEnded ? "Argus ended while it waited" : text(d.why)}` : `a restart was taken back by ${text(d.by)}`),
+  restart_started: (d) => `restart begun by ${text(d.by)}${d.askedBy ? `, as ${text(d.askedBy)} asked for as well` : ""}${d.outwaited ? `, though ${text(d.outwaited)}` : ""}`,
   restart_finished: (d) => and(RESTARTED[text(d.outcome)] ?? `restart ${plain(text(d.outcome))}`, d.outcome === "failed" ? d.problem || (d.exitCode ? `exit status ${text(d.exitCode)}` : d.detail) : ""),
+  explained_otherwise: (d) => (d.explainedBy ? `is down because of ${text(d.root) || "several that fail together"} from now on` : "is not down because of what it depended on any more"),
   restart_refused: (d) => `restart refused (${text(d.gate)}): ${text(d.hint)}`,
   service_paused: (d) => `paused until ${d.until ? clock(text(d.until)) : "…"} by ${text(d.by)}`,
   service_resumed: (d) => `resumed by ${text(d.by)}`,
@@ -227,6 +228,6 @@ export function toneOfEvent(one: Told): Tone {
 const ACTS =
   /^(restart_started|restart_finished|restart_refused|service_escalated|decision_changed|agent_respawned|agent_spawned|respawn_held_back|agent_escalated|spawn_failed|handoff_\w+|session_prompted|notification_sent|container_restart\w*|restart_\w+|stop_finished|breaker_opened|infrastructure_event)$/;
 
-const isByAPerson = (one: Told): boolean => one.type === "restart_withdrawn" || (one.type === "session_prompted" && one.data.what === "message");
+const isByAPerson = (one: Told): boolean => (one.type === "restart_withdrawn" && !one.data.why) || (one.type === "session_prompted" && one.data.what === "message");
 
 export const isAct = (one: Told): boolean => ACTS.test(one.type) && !isByAPerson(one);

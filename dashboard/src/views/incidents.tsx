@@ -20,7 +20,7 @@ const lasted = (one: Incident): string => duration(((one.closed ? Date.parse(one
 const rootOf = (one: Incident): string => (typeof one.data.explainedBy === "string" ? one.data.explainedBy : "");
 
 /** What the page and the story above it say in words. */
-const SAID = ["explainedBy", "ended", "restarts", "gate", "waitsSince", "failingSince"];
+const SAID = ["explainedBy", "explainedBefore", "ended", "restarts", "gate", "waitsSince", "failingSince"];
 
 /** Of what is kept with an incident that which is evidence; its flags are how Argus remembers what it did. */
 const keptOf = (one: Incident): Record<string, unknown> =>
@@ -105,7 +105,7 @@ const PARTS: Record<string, string> = { observation: "Seen", decision: "Decided"
 function labelOf(entry: Entry, told: Told | undefined): string {
   if (told?.type === "dependency_back" && !(told.data.still_waits_for as unknown[] | undefined)?.length) return "Goes on";
   if (told?.type === "spawn_wait_ended") return told.data.outcome === "started" ? "Goes on" : "Outcome";
-  if (told?.type === "dependency_wait_ended") return "Outcome";
+  if (told?.type === "dependency_wait_ended" || told?.type === "explained_otherwise") return "Outcome";
   return PARTS[entry.part] ?? plain(entry.part);
 }
 
@@ -166,6 +166,7 @@ function Detail({ id, stamp }: { id: string; stamp: unknown }) {
               ["Held back", !one.closed && text(one.data.gate)],
               ["Ended", text(one.data.ended)],
               ["Because of", root && <a href={to("incidents", root)}>another incident</a>],
+              ["Before that of", text(one.data.explainedBefore) && <a href={to("incidents", text(one.data.explainedBefore))}>another one</a>],
               ["Id", <code>{one.id}</code>],
               ["In a terminal", <code>argus explain {one.id}</code>],
             ]}
