@@ -512,7 +512,7 @@ def test_what_another_root_explains_later_stays_in_the_story_of_the_first(argus:
         argus.wait_until(name, "up")
     turn("down", "db", "api", "front", "cache")
     roots = {name: str(argus.service(name)["incident"]) for name in here}
-    turn("up", "db", "api")
+    turn("up", "api", "db")
     eventually(lambda: argus.service("front")["explainedBy"] == roots["cache"], "the other one explains it")
     turn("up", "cache", "front")
     eventually(lambda: not argus.get("/api/incidents?open=true")["incidents"], "all of it is over")

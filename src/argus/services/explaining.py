@@ -8,7 +8,7 @@ from dataclasses import replace
 from argus.services import policy, reports
 from argus.services.correlation import Correlator
 from argus.services.healths import Healths
-from argus.services.model import Health, Outage
+from argus.services.model import Gate, Health, Outage
 from argus.store.records import Append, Write
 
 
@@ -39,17 +39,21 @@ class Explaining:
 
     def change(self, name: str, outage: Outage, explained: str) -> tuple[Outage, tuple[Write, ...]]:
         """The outage with this explanation, and what is on record about that in the story of the one before."""
-        before = outage.explained_by
+        before, changed = outage.in_story_of or outage.explained_by, replace(outage, explained_by=explained)
         if not before or before == explained:
-            return replace(outage, explained_by=explained), ()
+            return replace(changed, in_story_of=explained), ()
+        if self._may_be_back(explained):
+            return replace(changed, in_story_of=before), ()
         is_another = bool(explained) and not self._are_one(before, explained)
-        changed = replace(
-            outage,
-            explained_by=explained,
-            explained_before=before if is_another else outage.explained_before,
-        )
+        earlier = before if is_another else outage.explained_before
         root = self._healths.outages.get(explained, "")
-        return changed, (Append(reports.explained_otherwise(name, outage, explained, root)),)
+        report = reports.explained_otherwise(name, outage.incident, before, explained, root)
+        return replace(changed, in_story_of=explained, explained_before=earlier), (Append(report),)
+
+    def _may_be_back(self, incident: str) -> bool:
+        """What explained this one itself is over: its own next reading says whether it is a root, or back as well."""
+        outage = self._healths[self._healths.outages[incident]].outage if incident in self._healths.outages else None
+        return outage is not None and outage.gate is Gate.DEPENDENCY
 
     def _are_one(self, before: str, explained: str) -> bool:
         """Whether one of them stands under the other: the same trouble, known better by now."""

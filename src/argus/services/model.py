@@ -94,6 +94,8 @@ class Outage:
     """What the check that confirmed it saw."""
     explained_by: str = ""
     """The incident of what it depends on, or of the event, if there was one, the last one; also when that is over."""
+    in_story_of: str = ""
+    """The incident in whose story it stands: the same, once that is known for sure. Not on record."""
     explained_before: str = ""
     """The incident of another trouble that had explained it, while it was down already."""
     waits_since: float | None = None

@@ -141,10 +141,10 @@ class Planner:
         waiting = self._held(service.name, decision)
         explained = self._explaining.of(service.name, judged, outage, facts.failed_dependency)
         is_as_before = not fresh and isinstance(decision, Hold) and decision.gate is outage.gate
-        if is_as_before and explained == outage.explained_by:
-            return Plan(judged._replace(outage=outage))
         since = self._tools.clock.wall() - (self._tools.clock.monotonic() - waiting.since) if waiting else None
         decided, changed = self._explaining.change(service.name, policy.decided(outage, decision), explained)
+        if is_as_before and not changed and explained == outage.explained_by:
+            return Plan(judged._replace(outage=outage))
         decided = replace(decided, waits_since=since)
         if is_spent:
             # Restarted in vain before it was confirmed: that it is down is told together with that.

@@ -114,10 +114,10 @@ def decision_changed(
     return Draft(CHANNEL, "decision_changed", service.name, data)
 
 
-def explained_otherwise(name: str, outage: Outage, explained: str, root: str) -> Draft:
+def explained_otherwise(name: str, outage: str, before: str, explained: str, root: str) -> Draft:
     """In the story of what explained it until now. `root`: whose outage that is by now; empty: an event's, or none."""
-    data = {"service": name, "outage": outage.incident, "explainedBy": explained, "root": root}
-    return Draft(CHANNEL, "explained_otherwise", name, {**data, "incident": outage.explained_by})
+    data = {"service": name, "outage": outage, "explainedBy": explained, "root": root, "incident": before}
+    return Draft(CHANNEL, "explained_otherwise", name, data)
 
 
 def restart_waits(service: Service, incident: str | None, by: str, use: Use, hint: str, left: float) -> Draft:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.unit.services.test_reconciler import HOUR, MINUTE, Rig, simulated
 
 from argus.core.autonomy import Level
@@ -94,6 +95,32 @@ async def test_a_root_that_comes_to_light_later_explains_the_same_trouble(rig: R
     assert await because_of(rig, "db") == {"api": held, "web": held}
     assert await because_of(rig, "api") == {"web": "was down with it, and then because of db"}
     assert "explainedBefore" not in (await incident(rig, "web")).data
+
+
+@pytest.mark.parametrize("is_back", [True, False], ids=["back-with-its-root", "still-down"])
+@simulated
+async def test_what_may_be_back_with_its_root_explains_nothing_for_good_before_its_next_reading(
+    rig: Rig, is_back: bool
+):
+    rig.registry("db", "api", "web", depends={"api": ["db"], "web": ["api"]}, failuresBeforeAction=1)
+    rig.level = Level.OBSERVE
+    await rig.start()
+    await rig.passes(90)
+    rig.dies("db", "api", "web")
+    await rig.passes(4 * MINUTE)
+    rig.heals("db")
+    await rig.watch.check("db")
+    await rig.watch.check("web")
+    assert await rig.said("explained_otherwise", "decision_changed") == []
+    if is_back:
+        rig.heals("api", "web")
+        await rig.watch.check("api")
+    await rig.passes(4 * MINUTE)
+    rig.heals("api", "web")
+    await rig.passes(4 * MINUTE)
+    otherwise = await rig.said("explained_otherwise")
+    assert otherwise == ([] if is_back else ["explained_otherwise"])
+    assert (await because_of(rig, "db"))["web"] == "was down with it, and was not restarted for itself"
 
 
 @simulated
