@@ -215,6 +215,9 @@ async def _live(
             await watch.history.flush()
     if notes.waiting:
         log.error("%d records were kept for a store that did not come back, and are lost", notes.waiting)
+        # For the command that ended us: where the disk is full, the log has no room for it.
+        with contextlib.suppress(OSError):
+            ground.lock.say({"pid": facts.pid, "lost": notes.waiting})
 
 
 def _settle_memory() -> None:

@@ -32,8 +32,6 @@ from argus.store.lock import InstanceLock
 from argus.store.sqlite import SqliteStore
 
 _CLOSE = 1.0
-_ROOM = 64 * 1024
-"""Bytes that SQLite needs beside the store to open it: an index of 32 KiB, and the first of its log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +207,7 @@ async def _open_store(
 
 def _is_full(folder: Path) -> bool:
     free = disk.free(str(folder))
-    return free is not None and free < _ROOM
+    return free is not None and free < disk.LEAST
 
 
 def _store_url(loaded: Config) -> str:

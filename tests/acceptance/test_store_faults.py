@@ -120,6 +120,39 @@ async def test_a_full_disk_stops_acting_is_said_and_is_over_when_there_is_room(
     argus.down()
 
 
+@pytest.mark.parametrize("where", ["the-whole-folder", "only-the-store"])
+def test_who_ends_argus_on_a_full_disk_is_told_what_was_lost_and_nobody_advises_it(
+    argus: Argus, web: WebServer, small_disk: Path, where: str
+) -> None:
+    argus.configure([web.service()])
+    if where == "the-whole-folder":
+        argus.home = small_disk
+        argus.env["ARGUS_HOME"] = str(small_disk)
+    else:
+        argus.env["ARGUS_STORE"] = f"sqlite:///{small_disk}/argus.db"
+    watching(argus, web)
+    fill(small_disk)
+    web.kill()
+    eventually(lambda: "wait to be written" in argus.get("/api/state")["argus"]["store"], "something waits")
+    found = {one["name"]: one for one in argus.cli("doctor", "--json").json["checks"]}
+    assert found["STORE"]["state"] == found["DAEMON"]["state"] == "bad"
+    assert "argus down" not in found["STORE"]["next"] + found["DAEMON"]["next"] + found["DISK_SPACE"]["next"]
+    place = "DISK_SPACE" if where == "the-whole-folder" else "STORE"
+    assert "free disk space" in found[place]["next"]
+    assert "writes what waits" in found[place]["next"]
+    if where == "the-whole-folder":
+        assert found["DISK_SPACE"]["state"] == "bad"
+        assert "nothing can be recorded" in found["DISK_SPACE"]["detail"]
+        assert (found["STORE"]["next"], found["DAEMON"]["next"]) == ("see DISK_SPACE", "see DISK_SPACE")
+    ended = argus.cli("down", *(["--json"] if where == "the-whole-folder" else []))
+    assert ended.code == 0
+    if where == "the-whole-folder":
+        assert ended.json["stopped"] is True
+        assert ended.json["lost"] > 0
+    else:
+        assert "could not be written, and are lost" in ended.stdout
+
+
 @pytest.mark.parametrize("killed", ["while-all-was-well", "in-a-restart"])
 async def test_argus_starts_on_a_full_disk_watches_and_acts_when_there_is_room(
     argus: Argus, web: WebServer, small_disk: Path, killed: str

@@ -102,28 +102,39 @@ def _read_announcement(reading: int) -> dict[str, Any] | None:
     return said
 
 
-def stop(*, force: bool = False) -> bool:
-    """Ends the daemon of this state folder; False when there is none. `force`: also one that does not end when told."""
+def stop(*, force: bool = False) -> int | None:
+    """Ends the daemon of this state folder, and returns how many records were lost with it; None when there is none.
+    `force`: also one that does not end when told."""
     if os.environ.get("ARGUS_TOKEN", "").startswith("argus."):
         # Whoever was given a token of its own may not do more by a signal than by asking.
         raise ArgusError(Code.FORBIDDEN, "the token in ARGUS_TOKEN is an agent's; it does not stop Argus")
-    daemon = running(home.folder(os.environ))
+    folder = home.folder(os.environ)
+    daemon = running(folder)
     if daemon is None:
-        return False
+        return None
     send(daemon.identity, signal.SIGTERM)
     if is_stopped(daemon.identity):
         send(daemon.identity, signal.SIGCONT)  # else it would never see that it is told to end
+    pid = daemon.identity.pid
     if _ends(daemon.identity):
-        return True
+        return _lost(folder, pid)
     if force:
-        # Nothing is lost: what it was about is on record as an intent, and the next start closes that.
+        # What it was about is on record as an intent, and the next start closes that.
         send(daemon.identity, signal.SIGKILL)
         if _ends(daemon.identity):
-            return True
-    pid = daemon.identity.pid
+            return 0
     refused = ArgusError(Code.INVALID_STATE, f"the daemon (pid {pid}) does not end", pid=pid)
     refused.actions = HELD_UP
     raise refused
+
+
+def _lost(folder: Path, pid: int) -> int:
+    """By the last word of the daemon that has ended: only it knows what it could still write."""
+    try:
+        said = json.loads((folder / "argus.lock").read_text(encoding="utf-8"))
+        return int(said["lost"]) if said["pid"] == pid else 0
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0
 
 
 def _ends(identity: Identity) -> bool:

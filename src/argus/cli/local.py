@@ -115,11 +115,14 @@ def down(force: bool, as_json: bool) -> None:
     """Stop Argus. What it restarted or started goes on."""
     from argus.cli import launch
 
-    stopped = launch.stop(force=force)
+    lost = launch.stop(force=force)
     if as_json:
-        click.echo(json.dumps({"stopped": stopped}))
-    else:
-        click.echo("Argus is down." if stopped else "Argus was not running.")
+        click.echo(json.dumps({"stopped": lost is not None, "lost": lost or 0}))
+        return
+    click.echo("Argus was not running." if lost is None else "Argus is down.")
+    if lost:
+        one = lost == 1
+        click.echo(f"{lost} record{'' if one else 's'} could not be written, and {'is' if one else 'are'} lost.")
 
 
 @click.command()

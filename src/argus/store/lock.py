@@ -36,8 +36,8 @@ class InstanceLock:
     def say(self, about: dict[str, Any]) -> None:
         """What others read about the holder. It stays when the holder is gone, so it must name a process exactly."""
         assert self._handle is not None
-        os.ftruncate(self._handle, 0)
-        os.pwrite(self._handle, json.dumps(about).encode(), 0)
+        # Over what stands there, and cut off behind it: on a full disk the room that was given back may be gone.
+        os.ftruncate(self._handle, os.pwrite(self._handle, json.dumps(about).encode(), 0))
 
     def release(self) -> None:
         # The file stays: removing it would let two daemons lock two files of the same name.

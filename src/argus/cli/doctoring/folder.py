@@ -13,7 +13,7 @@ from argus.host import disk, locked
 from argus.host import state_folder as state
 from argus.store.access import obstacle
 
-_LITTLE, _NOTHING = 500_000_000, 20_000_000
+_LITTLE, _HARDLY = 500_000_000, 20_000_000
 
 
 def state_folder(case: Case) -> Finding:
@@ -72,10 +72,35 @@ def space(case: Case) -> Finding:
     free = disk.free(str(place))
     if free is None:
         return warn("DISK_SPACE", f"the room left at {place} cannot be seen", "df -h")
-    said = f"{free / 1e9:.1f} GB free at {place}"
-    if free < _NOTHING:
-        return bad("DISK_SPACE", f"{said}: nothing can be recorded, so nothing is done", "free disk space")
+    said = f"{_size(free)} free at {place}"
+    if is_full(case, place):
+        return bad("DISK_SPACE", f"{said}: nothing can be recorded, so nothing is done", freed(case))
+    if free < _HARDLY:
+        return bad("DISK_SPACE", f"{said}: soon nothing can be recorded, and then nothing is done", freed(case))
     return warn("DISK_SPACE", said, "free disk space") if free < _LITTLE else ok("DISK_SPACE", said)
+
+
+def is_full(case: Case, place: Path) -> bool:
+    """By what the daemon met, where one runs: SQLite may have no room while a little is left."""
+    free = disk.free(str(place))
+    if free is None:
+        return False
+    return free < disk.LEAST or (free < _HARDLY and "is full" in case.said().get("store", ""))
+
+
+def freed(case: Case) -> str:
+    """What is to be done about a full disk. Not an end of Argus: what waits to be written would be lost with it."""
+    return "free disk space" + ("; Argus then writes what waits by itself" if case.daemon is not None else "")
+
+
+def _size(count: int) -> str:
+    return (
+        f"{count / 1e9:.1f} GB"
+        if count >= 1e8
+        else f"{count / 1e6:.1f} MB"
+        if count >= 1e5
+        else f"{count / 1e3:.0f} kB"
+    )
 
 
 def token(case: Case) -> Finding:

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from shlex import quote as quoted
 from urllib.parse import quote
 
 from argus import installation
@@ -49,9 +50,14 @@ def store(case: Case) -> list[Finding]:
     said = case.said().get("store", "ok")
     if said != "ok" and found[0].state is not State.BAD:
         # The file is well for us, and not for the daemon, which opened it when it was not, or another one.
-        again = "argus down && argus up --detach, if it does not end by itself"
-        found[0] = bad("STORE", f"{found[0].detail}, but the daemon says: {said}", again)
+        found[0] = bad("STORE", f"{found[0].detail}, but the daemon says: {said}", _until_written(case, path.parent))
     return found
+
+
+def _until_written(case: Case, place: Path) -> str:
+    if not folder.is_full(case, place):
+        return "if it does not end by itself: argus down && argus up --detach; what waits to be written is lost then"
+    return "see DISK_SPACE" if folder.is_full(case, case.home) else f"{folder.freed(case)}: df -h {quoted(str(place))}"
 
 
 def _sqlite(path: Path, *, runs: bool) -> list[Finding]:

@@ -11,6 +11,7 @@ import psutil
 
 from argus import __version__, home
 from argus.cli import client
+from argus.cli.doctoring import folder
 from argus.cli.doctoring.finding import Case, Finding, bad, ok, warn
 from argus.core.errors import ACTIONS, ArgusError
 from argus.host import ports
@@ -51,16 +52,17 @@ def daemon(case: Case) -> Finding:
     if said.get("version") != __version__:
         return warn("DAEMON", f"{where} is {said.get('version')}, and this command is {__version__}", _AGAIN)
     if said.get("store") != "ok":
-        return bad("DAEMON", f"{where} cannot write its record ({said.get('store')}), so it does nothing", "see STORE")
+        why = "DISK_SPACE" if folder.is_full(case, case.home) else "STORE"
+        return bad("DAEMON", f"{where} cannot write its record ({said.get('store')}), so it does nothing", f"see {why}")
     if not _is_there(said.get("home", ""), case.home):
         return warn("DAEMON", f"{where} was started on {said['home']}, and its folder is {case.home} now", _AGAIN)
     return ok("DAEMON", f"{where}, {__version__}")
 
 
-def _is_there(said: str, folder: Path) -> bool:
+def _is_there(said: str, place: Path) -> bool:
     """Whether the daemon's own name for its state folder still leads to it."""
     try:
-        return not said or os.path.samefile(said, folder)
+        return not said or os.path.samefile(said, place)
     except OSError:
         return False
 
@@ -85,11 +87,11 @@ def leftovers(case: Case) -> Finding:
     """A second daemon on this folder, or one whose folder is gone: nobody can reach or end them by a command."""
     own = case.daemon.identity.pid if case.daemon else None
     others, lost = 0, []
-    for pid, folder in _daemons():
+    for pid, place in _daemons():
         if pid == own:
             continue
-        if folder == case.home or not folder.exists():
-            lost.append(f"pid {pid} on {folder}")
+        if place == case.home or not place.exists():
+            lost.append(f"pid {pid} on {place}")
         else:
             others += 1
     if lost:
