@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -112,6 +113,61 @@ def test_it_is_found_a_start_agrees_and_what_is_said_mends_it(
     assert bad(doctor(plain)) == set()
     plain.up()
     assert bad(doctor(plain)) == set()
+
+
+class Nobody(Argus):
+    """Another user, on whatever folder that is."""
+
+    def words(self, *arguments: str) -> list[str]:
+        nobody = ("setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups")
+        # An argument of `sh`, and not read by it from here: this folder is closed to them.
+        return [*nobody, "sh", "-c", 'cd / && exec "$@"', "sh", *super().words(*arguments)]
+
+
+@pytest.fixture
+def nobody() -> Iterator[Nobody]:
+    """In a folder that everybody can enter: pytest's own are closed."""
+    with tempfile.TemporaryDirectory(prefix="argus-nobody-") as place:
+        Path(place).chmod(0o755)
+        one = Nobody(Path(place, "argus"))
+        one.configure([])
+        yield one
+        one.end()
+
+
+@as_root
+def test_a_folder_of_somebody_else_is_one_finding_and_the_others_point_to_it(plain: Plain, nobody: Nobody) -> None:
+    if subprocess.run(nobody.words("--help"), capture_output=True).returncode:
+        pytest.skip("where Argus is installed, nobody else can go")
+    shutil.move(plain.home, nobody.home)
+    before = tree(nobody.folder)
+    found = doctor(nobody)
+    assert bad(found) == {"STATE_FOLDER"}
+    assert "root" in found["STATE_FOLDER"]["detail"]
+    for name in ("TOKEN", "LOCK", "STORE", "DAEMON"):
+        assert (found[name]["state"], found[name]["next"]) == ("warn", "see STATE_FOLDER"), found[name]
+    assert tree(nobody.folder) == before
+    refused = nobody.cli("up", "--detach", "--json").error
+    assert "root" in refused["message"]
+
+
+def test_a_folder_that_cannot_be_entered_is_one_finding(plain: Plain) -> None:
+    plain.home.chmod(0)
+    found = doctor(plain)
+    assert bad(found) == {"STATE_FOLDER"}
+    assert found["STATE_FOLDER"]["next"] == f"chmod u+rwx {plain.home}"
+    assert found["TOKEN"]["next"] == found["STORE"]["next"] == "see STATE_FOLDER"
+
+
+def test_a_folder_below_one_that_cannot_be_entered_is_one_finding(plain: Plain) -> None:
+    closed = plain.folder / "closed"
+    (closed / "state").mkdir(parents=True)
+    closed.chmod(0)
+    plain.env["ARGUS_HOME"] = str(closed / "state")
+    try:
+        assert bad(doctor(plain)) == {"STATE_FOLDER"}
+    finally:
+        closed.chmod(0o700)
 
 
 @as_root

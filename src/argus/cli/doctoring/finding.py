@@ -45,6 +45,10 @@ def bad(name: str, detail: str, next: str) -> Finding:
     return Finding(name, State.BAD, detail, next)
 
 
+def depends(name: str) -> Finding:
+    return warn(name, "not looked at: the state folder cannot be used", "see STATE_FOLDER")
+
+
 def away(path: Path) -> str:
     """What to do with what lies where something of ours belongs: nobody knows what it is, so it is not removed."""
     return f"mv {quote(str(path))} {quote(f'{path}.away')}; the next start makes a new one"

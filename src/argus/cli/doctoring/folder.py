@@ -8,12 +8,23 @@ import pwd
 from pathlib import Path
 from shlex import quote
 
-from argus.cli.doctoring.finding import Case, Finding, away, bad, ok, warn
+from argus.cli.doctoring.finding import Case, Finding, away, bad, depends, ok, warn
 from argus.host import disk, locked
 from argus.host import state_folder as state
 from argus.store.access import obstacle
 
 _LITTLE, _HARDLY = 500_000_000, 20_000_000
+
+
+def is_closed(folder: Path) -> bool:
+    """Somebody else's, or one that we may not enter: nothing can be said about what is in it."""
+    try:
+        found = folder.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return found.st_uid != os.geteuid() or (folder.is_dir() and not os.access(folder, os.R_OK | os.X_OK))
 
 
 def state_folder(case: Case) -> Finding:
@@ -39,18 +50,23 @@ def state_folder(case: Case) -> Finding:
             )
         return ok("STATE_FOLDER", f"{folder} is made at the first start")
     if found.st_uid != os.geteuid():
-        mine = _name(os.geteuid())
+        mine, owner = _name(os.geteuid()), _name(found.st_uid)
         return bad(
-            "STATE_FOLDER", f"{folder} is {_name(found.st_uid)}'s, and this is {mine}", f"chown -R {mine} {folder}"
+            "STATE_FOLDER",
+            f"{folder} belongs to the user {owner}, and this is {mine}",
+            f"run argus as {owner}, or ARGUS_HOME=FOLDER names another; or as root: chown -R {mine} {quote(str(folder))}",
         )
     if found.st_mode & 0o022:
         said = f"others can write to {folder} (mode {found.st_mode & 0o777:o})"
         return bad("STATE_FOLDER", said, f"look at what it holds, then: chmod 700 {folder}")
+    barrier = obstacle(folder)
+    if barrier is not None:
+        return bad("STATE_FOLDER", barrier.why, barrier.remedy)
     logs = [folder / "logs" / name for name in ("argus.log", "argus.err")]
     misplaced = _misplaced(folder / "logs", folder / "daemon.json", *logs)
     if misplaced is not None:
         return misplaced
-    for one in (folder, *(log if log.exists() else log.parent for log in logs)):
+    for one in (log if log.exists() else log.parent for log in logs):
         barrier = obstacle(one)
         if barrier is not None:
             return bad("STATE_FOLDER", barrier.why, barrier.remedy)
@@ -68,7 +84,7 @@ def _misplaced(logs: Path, *files: Path) -> Finding | None:
 
 
 def space(case: Case) -> Finding:
-    place = next(one for one in (case.home, *case.home.parents) if one.exists())
+    place = next(one for one in (case.home, *case.home.parents) if os.path.exists(one))
     free = disk.free(str(place))
     if free is None:
         return warn("DISK_SPACE", f"the room left at {place} cannot be seen", "df -h")
@@ -94,16 +110,14 @@ def freed(case: Case) -> str:
 
 
 def _size(count: int) -> str:
-    return (
-        f"{count / 1e9:.1f} GB"
-        if count >= 1e8
-        else f"{count / 1e6:.1f} MB"
-        if count >= 1e5
-        else f"{count / 1e3:.0f} kB"
-    )
+    if count >= 1e8:
+        return f"{count / 1e9:.1f} GB"
+    return f"{count / 1e6:.1f} MB" if count >= 1e5 else f"{count / 1e3:.0f} kB"
 
 
 def token(case: Case) -> Finding:
+    if is_closed(case.home):
+        return depends("TOKEN")
     file = case.home / "token"
     try:
         owner, mode = file.lstat().st_uid, file.stat().st_mode & 0o777  # a link's own mode says nothing
@@ -131,6 +145,8 @@ def lock(case: Case) -> Finding:
     file = case.home / "argus.lock"
     if case.daemon is not None:
         return ok("LOCK", f"held by the running daemon (pid {case.daemon.identity.pid})")
+    if is_closed(case.home):
+        return depends("LOCK")
     if file.is_dir():
         return bad("LOCK", f"{file} is a folder, and a file belongs there", away(file))
     if not case.home.is_dir() or not os.access(file, os.R_OK) or not locked.is_held(file):

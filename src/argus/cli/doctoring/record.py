@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from argus import installation
 from argus.cli.doctoring import folder
-from argus.cli.doctoring.finding import Case, Finding, State, away, bad, ok, warn
+from argus.cli.doctoring.finding import Case, Finding, State, away, bad, depends, ok, warn
 from argus.core.clock import SystemClock, milliseconds
 from argus.core.errors import ArgusError
 from argus.store import named, numbered, opening
@@ -33,11 +33,17 @@ def store(case: Case) -> list[Finding]:
         if named.is_postgres(url):
             return [asyncio.run(_postgres(url))]
         path = named.path(url, case.home)
+        is_ours = path.resolve().parent == case.home.resolve()
+        if is_ours and folder.is_closed(case.home):
+            return [depends("STORE")]
         if path.is_dir():
             return [bad("STORE", f"{path} is a folder, and a file belongs there", away(path))]
     except ArgusError as error:
         return [bad("STORE", error.message, "correct store.url in argus.yaml, or ARGUS_STORE; then: argus check")]
-    is_ours = path.resolve().parent == case.home.resolve()
+    except PermissionError as error:
+        return [
+            bad("STORE", f"{error.filename} may not be looked at", "give it to this user, or name another store.url")
+        ]
     # In a state folder that cannot be used there is nothing to correct here: that is said of the folder.
     if is_ours and (folder.state_folder(case).state is State.BAD or not case.home.exists()):
         return [ok("STORE", f"{path} is made at the first start")]

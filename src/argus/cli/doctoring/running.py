@@ -12,7 +12,7 @@ import psutil
 from argus import __version__, home
 from argus.cli import client
 from argus.cli.doctoring import folder
-from argus.cli.doctoring.finding import Case, Finding, bad, ok, warn
+from argus.cli.doctoring.finding import Case, Finding, bad, depends, ok, warn
 from argus.core.errors import ACTIONS, ArgusError
 from argus.host import ports
 
@@ -43,6 +43,8 @@ def asked(case: Case) -> Case:
 
 
 def daemon(case: Case) -> Finding:
+    if case.daemon is None and folder.is_closed(case.home):
+        return depends("DAEMON")
     if case.daemon is None:
         return ok("DAEMON", "none runs on this state folder", "argus up --detach")
     where = f"pid {case.daemon.identity.pid} at {case.daemon.url}"
@@ -90,13 +92,23 @@ def leftovers(case: Case) -> Finding:
     for pid, place in _daemons():
         if pid == own:
             continue
-        if place == case.home or not place.exists():
+        if place == case.home or _is_gone(place):
             lost.append(f"pid {pid} on {place}")
         else:
             others += 1
     if lost:
         return warn("LEFTOVERS", f"daemons that no command reaches: {', '.join(lost[:5])}", "end them: kill PID")
     return ok("LEFTOVERS", f"none; {others} on other state folders" if others else "none")
+
+
+def _is_gone(place: Path) -> bool:
+    try:
+        place.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False  # who cannot look does not know
+    return False
 
 
 def _daemons() -> Iterator[tuple[int, Path]]:
