@@ -334,6 +334,37 @@ def test_what_the_configuration_needs_and_is_not_there_is_bad(argus: Argus) -> N
     assert (found["DOCKER"]["state"], found["TMUX"]["state"]) == ("bad", "bad")
 
 
+@pytest.mark.parametrize("name", ["claude", "codex"])
+def test_an_agents_program_that_the_configuration_starts_and_is_not_there_is_bad(argus: Argus, name: str) -> None:
+    empty = argus.folder / "nothing"
+    empty.mkdir()
+    wrapper = argus.folder / "wrapper"
+    wrapper.write_text("#!/bin/sh\n")
+    wrapper.chmod(0o755)
+
+    def examined(config: str) -> dict[str, Any]:
+        argus.write(f"agents: {{configs: {{Coder: {config}}}}}\n")
+        return doctor(argus, PATH=str(empty))[name.upper()]
+
+    assert examined("{command: [true]}")["state"] == "ok"
+    for config in (
+        f"{{command: [{name}, '{{{{task}}}}']}}",
+        f"{{command: [/nowhere/{name}]}}",
+        f"{{command: [/nowhere/other], agent: {name}}}",
+    ):
+        found = examined(config)
+        assert found["state"] == "bad", config
+        assert "agents.configs.Coder" in found["detail"]
+        assert "install" in found["next"]
+    assert examined(f"{{command: [{wrapper}], agent: {name}}}")["state"] == "warn", "nobody knows what it starts"
+    program = argus.folder / "programs" / name
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    assert "hooks" in examined(f"{{command: [{program}]}}")["detail"], "it is there, if not on the PATH"
+    assert "hooks" in examined(f"{{command: [{name}], env: {{PATH: {program.parent}}}}}")["detail"]
+
+
 def test_a_docker_engine_that_answers_is_named_with_its_version(yard: Yard) -> None:
     found = checks(yard.cli("doctor", "--json"))["DOCKER"]
     assert found["state"] == "ok"

@@ -81,6 +81,19 @@ def agent(case: Case, name: str) -> Finding:
     from argus.cli.hooks import target
 
     code, program = name.upper(), shutil.which(name)
+    for started, config in case.config.agents.configs.items():
+        if config.kind != name:
+            continue
+        first = config.command[0]
+        found = shutil.which(first, path=config.env.get("PATH", os.environ.get("PATH", os.defpath)))
+        if found is None:
+            said = f"agents.configs.{started} starts {first}, which is not installed, or not on its PATH"
+            return bad(code, said, f"install it, or correct the command of agents.configs.{started}")
+        if os.path.basename(first) == name:
+            program = program or found
+        elif program is None:
+            said = f"not on the PATH; agents.configs.{started} is said to start it, by {found}"
+            return warn(code, said, f"install {name}, if {found} needs it here")
     if program is None:
         return ok(code, "not installed, or not on the PATH")
     install = "argus hooks install" + (f" --agent {name}" if name == codex.AGENT else "")

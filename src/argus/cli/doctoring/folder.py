@@ -54,7 +54,7 @@ def state_folder(case: Case) -> Finding:
         return bad(
             "STATE_FOLDER",
             f"{folder} belongs to the user {owner}, and this is {mine}",
-            f"run argus as {owner}, or ARGUS_HOME=FOLDER names another; or as root: chown -R {mine} {quote(str(folder))}",
+            f"run argus as {owner}, or name another: ARGUS_HOME=FOLDER; as root: chown -R {mine} {quote(str(folder))}",
         )
     if found.st_mode & 0o022:
         said = f"others can write to {folder} (mode {found.st_mode & 0o777:o})"
