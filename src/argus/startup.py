@@ -187,7 +187,7 @@ async def _open_store(
     if not is_ours:
         opening.check_file(path)
     # Two homes may name one store: the budget and the acts are the store's, so it has a lock of its own.
-    lock = InstanceLock(path.with_name(f"{path.name}.lock"), "store")
+    lock = InstanceLock(path.with_name(f"{path.name}.lock"), "store", home=str(folder))
     with usable(path.parent):
         state_folder.check_owner(path)
         if path.is_dir():

@@ -130,6 +130,7 @@ def test_two_on_one_database_are_refused_like_two_on_one_file(
         refused = second.cli("up", "--detach", "--json")
     assert (refused.code, refused.error["code"]) == (1, "ALREADY_RUNNING")
     assert refused.error["details"]["pid"] == argus.pid, "it says who holds it"
+    assert refused.error["suggestedActions"] == ["end_other", "use_other_store"], "what this folder's own would mend"
     argus.kill()
     second.up()
     second.down()

@@ -423,6 +423,19 @@ def test_a_second_taker_is_told_who_holds_the_lock(tmp_path: Path):
     second.release()
 
 
+def test_who_comes_upon_a_store_that_another_folder_uses_is_told_which_and_what_helps_there(tmp_path: Path):
+    first, second = (InstanceLock(tmp_path / "argus.db.lock", "store", home=f"/home/{one}") for one in "ab")
+    first.take()
+    try:
+        with pytest.raises(ArgusError) as caught:
+            second.take()
+    finally:
+        first.release()
+    assert "/home/a" in caught.value.message
+    assert caught.value.details["home"] == "/home/a"
+    assert caught.value.actions == ("end_other", "use_other_store"), "no command in our own folder reaches it"
+
+
 def test_folders_do_not_share_a_lock(tmp_path: Path):
     locks = []
     for name in "ab":

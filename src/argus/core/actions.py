@@ -53,6 +53,9 @@ ABOUT_STORIES = ("list_incidents", "list_codes")
 IN_DATABASE = ("check_database", "retry_later")
 """What is suggested where the store is in PostgreSQL, and neither a file nor our disk."""
 
+ON_A_SHARED_STORE = ("end_other", "use_other_store")
+"""Where the Argus that is in the way stands on another state folder: no command in ours reaches it."""
+
 IN_THE_WAY = ("move_away",)
 OF_A_NEWER = ("install_newer",)
 """What is suggested where neither the disk nor time mends it: something lies where a file of ours belongs, or a newer
@@ -102,6 +105,7 @@ ACTIONS: dict[str, str] = {
     "create_config": "Write an argus.yaml; argus schema argus lists what it may say.",
     "create_environment_file": "Write an e2e.yaml; argus schema e2e lists what it may say.",
     "end_by_force": "End it by force: argus down --force; what it started goes on.",
+    "end_other": "End the other Argus where it runs, with its own state folder: ARGUS_HOME=FOLDER argus down.",
     "find_cause": "Find out why it keeps failing; restarting has not helped.",
     "fix_cause": "Repair what the recorded failures name.",
     "fix_config": "Correct the named places in the file, then: argus check FILE.",
@@ -176,6 +180,7 @@ ACTIONS: dict[str, str] = {
     "use_other_home": "Use another state folder: ARGUS_HOME=FOLDER.",
     "use_other_port": "Use another port: server.port in argus.yaml, or argus up --port N.",
     "use_other_settings": "Name another settings file: --settings FILE.",
+    "use_other_store": "Use another store: store.url in argus.yaml, or ARGUS_STORE.",
     "use_other_token": "Use a token that is allowed to do this.",
     "use_running_daemon": "Use the Argus that is running: argus status.",
     "wait_for_budget": "Wait until the sliding hour has room again.",

@@ -8,13 +8,15 @@ import os
 from pathlib import Path
 from typing import Any
 
-from argus.core.errors import ArgusError, Code
+from argus.core.errors import ON_A_SHARED_STORE, ArgusError, Code
 
 
 class InstanceLock:
-    def __init__(self, path: Path, what: str = "state folder") -> None:
+    def __init__(self, path: Path, what: str = "state folder", *, home: str = "") -> None:
+        """`home`: the state folder of who takes it, where others may stand on other ones."""
         self._path = path
         self._what = what
+        self._home = home
         self._handle: int | None = None
 
     def take(self) -> None:
@@ -24,14 +26,16 @@ class InstanceLock:
         except BlockingIOError:
             holder = _holder(handle)
             os.close(handle)
-            raise ArgusError(
-                Code.ALREADY_RUNNING,
-                f"another Argus (pid {holder.get('pid', 'unknown')}) runs on this {self._what}",
-                lock=str(self._path),
-                **holder,
-            ) from None
+            raise self._taken(holder) from None
         self._handle = handle
-        self.say({"pid": os.getpid()})
+        self.say({"pid": os.getpid()} | ({"home": self._home} if self._home else {}))
+
+    def _taken(self, holder: dict[str, Any]) -> ArgusError:
+        place = f", state folder {holder['home']}" if holder.get("home") else ""
+        said = f"another Argus (pid {holder.get('pid', 'unknown')}{place}) runs on this {self._what}"
+        refused = ArgusError(Code.ALREADY_RUNNING, said, lock=str(self._path), **holder)
+        refused.actions = ON_A_SHARED_STORE if self._home else None
+        return refused
 
     def say(self, about: dict[str, Any]) -> None:
         """What others read about the holder. It stays when the holder is gone, so it must name a process exactly."""
@@ -51,4 +55,4 @@ def _holder(handle: int) -> dict[str, Any]:
         said = json.loads(os.pread(handle, 1000, 0))
     except (OSError, ValueError):
         return {}  # it was locked this instant and has not written its name yet
-    return {"pid": said["pid"]} if isinstance(said, dict) and "pid" in said else {}
+    return {name: said[name] for name in ("pid", "home") if name in said} if isinstance(said, dict) else {}

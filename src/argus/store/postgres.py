@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from argus.core.budget import MOST
 from argus.core.clock import Clock, SystemClock, milliseconds
-from argus.core.errors import ArgusError, Code
+from argus.core.errors import ON_A_SHARED_STORE, ArgusError, Code
 from argus.core.events import Event
 from argus.core.redact import Redactor
 from argus.store import postgres_queries as queries
@@ -93,7 +93,9 @@ class PostgresStore:
         try:
             await writer.connect()
         except Taken as taken:
-            raise ArgusError(Code.ALREADY_RUNNING, str(taken), **taken.holder) from None
+            refused = ArgusError(Code.ALREADY_RUNNING, str(taken), **taken.holder)
+            refused.actions = ON_A_SHARED_STORE
+            raise refused from None
         except Exception as error:
             if not is_the_stores_fault(error):
                 raise
