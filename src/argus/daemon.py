@@ -15,6 +15,9 @@ from typing import Any
 
 from argus import home
 
+_GIVEN_UP = 2
+"""What the unit says that no new start mends."""
+
 
 def main() -> None:
     """The detached daemon: `python -m argus.daemon`, started by the CLI, which reads the announcement from a pipe.
@@ -36,7 +39,7 @@ def main() -> None:
     # the start; the assembly lets the collector go on when everything stands.
     gc.disable()
     from argus.assembly import run
-    from argus.core.errors import exit_code
+    from argus.core.errors import Code, exit_code
     from argus.host import readiness
     from argus.startup import Options
 
@@ -66,7 +69,10 @@ def main() -> None:
     code = run(options, announce)
     if pipe is None and failed:
         print(f"argus: {failed['code']}: {failed['message']}", file=sys.stderr)
-        code = exit_code(failed["code"])
+        # A lock is the kernel's and ends with its holder: who has it lives, and a new start every two seconds would be
+        # refused as often. A database may think for a while that we, who were killed, still use it.
+        held = failed["code"] == Code.ALREADY_RUNNING and "lock" in failed["details"]
+        code = _GIVEN_UP if held else exit_code(failed["code"])
     logging.shutdown()
     sys.stdout.flush()
     sys.stderr.flush()

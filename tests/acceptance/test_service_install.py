@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -182,6 +183,30 @@ def test_without_a_manager_it_is_written_and_the_next_commands_are_said(argus: A
     assert argus.cli("service", "uninstall", "--json").json["removed"] is False
 
 
+def test_without_a_manager_an_argus_that_runs_is_to_be_ended_first(argus: Argus) -> None:
+    argus.configure([])
+    argus.up()
+    argus.env["PATH"] = str(argus.folder)  # no systemctl
+    enable = "systemctl --user enable --now argus.service"
+    follows = ["argus down", "systemctl --user daemon-reload", enable]
+    assert argus.cli("service", "install", "--json").json["next"][:3] == follows
+    assert argus.cli("service", "status", "--json").json["next"] == follows
+    found = next(one for one in argus.cli("doctor", "--json").json["checks"] if one["name"] == "SERVICE")
+    assert found["next"] == "; ".join(follows)
+    argus.down()
+    assert argus.cli("service", "status", "--json").json["next"] == follows[1:]
+
+
+def test_beside_an_argus_that_runs_the_daemon_of_a_service_is_not_started_for_ever(argus: Argus) -> None:
+    argus.configure([])
+    argus.up()
+    words = [sys.executable, "-m", "argus.daemon", "--folder", str(argus.folder), "--config", str(argus.config)]
+    ran = subprocess.run(words, env=argus.env, capture_output=True, text=True, timeout=60)
+    assert ran.stderr.startswith("argus: ALREADY_RUNNING:")
+    unit = argus.cli("service", "install", "--dry-run").stdout
+    assert f"RestartPreventExitStatus={ran.returncode}" in unit.splitlines()
+
+
 @pytest.mark.parametrize("verb", ["install", "uninstall"])
 def test_who_finds_a_changed_unit_is_told_to_move_it_away(argus: Argus, verb: str) -> None:
     argus.configure([])
@@ -225,8 +250,6 @@ def test_the_secret_of_a_store_is_not_written_into_the_unit(argus: Argus) -> Non
 
 
 def test_the_daemon_alone_says_what_is_wrong_and_ends_with_a_code_that_tells(argus: Argus, tmp_path: Path) -> None:
-    import subprocess
-
     argus.write("nonsense: 1\n")
     words = [sys.executable, "-m", "argus.daemon", "--folder", str(tmp_path), "--config", str(argus.config)]
     ran = subprocess.run(words, env=argus.env, capture_output=True, text=True, timeout=60)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -72,12 +73,19 @@ def install(system: bool, dry_run: bool, as_json: bool) -> None:
     _answer({**said, **_started(keeper)}, as_json)
 
 
+def _another(standing: Standing) -> client.Daemon | None:
+    """An Argus on this state folder that its manager knows nothing of: a second one would be refused."""
+    found = client.running(home.folder(os.environ))
+    return None if found is None or found.identity.pid == standing.pid else found
+
+
 def _started(keeper: Manager) -> dict[str, Any]:
     before = keeper.look()
+    other = _another(before)
     if before.reached:
-        return {**_shown(before), "why": before.reached, "next": [*keeper.by_hand(), *keeper.advice()]}
-    other = client.running(home.folder(os.environ))
-    if other is not None and other.identity.pid != before.pid:
+        follows = [*(["argus down"] if other else []), *keeper.by_hand(), *keeper.advice()]
+        return {**_shown(before), "why": before.reached, "next": follows}
+    if other is not None:
         ran = keeper.load()
         why = ran.said if not ran.well else f"an Argus that was started otherwise (pid {other.identity.pid}) runs on it"
         start = keeper.by_hand()[-1].replace("enable --now", "start")
@@ -130,17 +138,24 @@ def status(system: bool, as_json: bool) -> None:
     found, standing = files.whose(keeper.file), keeper.look()
     said = {"manager": keeper.name, "file": str(keeper.file), "installed": found.value, **_shown(standing)}
     said["why"] = standing.reached
-    said["next"] = [] if standing.active else to_run(keeper, found, standing)
+    beside = False
+    with contextlib.suppress(ArgusError):  # somebody else's state folder: a start says so
+        beside = _another(standing) is not None
+    said["next"] = [] if standing.active else to_run(keeper, found, standing, beside=beside)
     _answer(said, as_json)
     sys.exit(0 if standing.active else 1)
 
 
-def to_run(keeper: Manager, found: Whose, standing: Standing) -> list[str]:
+def to_run(keeper: Manager, found: Whose, standing: Standing, *, beside: bool = False) -> list[str]:
+    """`beside`: another Argus runs on the state folder."""
     if found is Whose.NOBODYS:
         return ["argus service install"]
     if found is Whose.THEIRS:
         return [f"mv {quote(str(keeper.file))} {quote(f'{keeper.file}.away')}", "argus service install"]
-    return keeper.by_hand() if standing.reached or not standing.enabled else [keeper.by_hand()[-1], "argus doctor"]
+    first = ["argus down"] if beside else []
+    if standing.reached or not standing.enabled:
+        return [*first, *keeper.by_hand()]
+    return [*first, keeper.by_hand()[-1], "argus doctor"]
 
 
 def _shown(standing: Standing) -> dict[str, Any]:

@@ -113,7 +113,7 @@ def agent(case: Case, name: str) -> Finding:
 
 
 def service(case: Case) -> list[Finding]:
-    from argus.cli.service import manager
+    from argus.cli.service import manager, to_run
 
     keepers = [manager(system=False)]
     if sys.platform == "linux" and os.geteuid() == 0:
@@ -134,9 +134,9 @@ def service(case: Case) -> list[Finding]:
         elif program and not os.access(program, os.X_OK):
             made = bad("SERVICE", f"{keeper.file} starts {program}, which is gone", "argus service install")
         elif standing.reached:
-            made = warn(
-                "SERVICE", f"{keeper.file}; {keeper.name} cannot be asked: {standing.reached}", keeper.by_hand()[-1]
-            )
+            follows = to_run(keeper, whose, standing, beside=case.daemon is not None)
+            said = f"{keeper.file}; {keeper.name} cannot be asked: {standing.reached}"
+            made = warn("SERVICE", said, "; ".join(follows))
         elif not standing.active and case.daemon is not None:
             said = f"{keeper.file} is {standing.state}, and Argus (pid {case.daemon.identity.pid}) runs without it"
             made = warn("SERVICE", said, f"argus down; {keeper.by_hand()[-1]}")

@@ -16,8 +16,8 @@ UNIT = "argus.service"
 _SHOWN = "LoadState,ActiveState,SubState,MainPID,UnitFileState"
 
 # on-failure: `argus down` is an end that was asked for, and what a person stopped stays stopped. 2 is a configuration
-# that cannot be read, which no new start mends. process: what Argus started outlives it, with a stop as with a crash;
-# and an agent that takes too much memory is the agent's end, not ours.
+# that cannot be read, or another Argus on the state folder, which no new start mends. process: what Argus started
+# outlives it, with a stop as with a crash; and an agent that takes too much memory is the agent's end, not ours.
 _UNIT = """\
 [Unit]
 Description=Argus, which watches the machine that AI agents work on
