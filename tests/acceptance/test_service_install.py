@@ -197,6 +197,25 @@ def test_without_a_manager_an_argus_that_runs_is_to_be_ended_first(argus: Argus)
     assert argus.cli("service", "status", "--json").json["next"] == follows[1:]
 
 
+def test_taken_back_without_a_manager_no_link_is_left_and_the_next_commands_are_said(argus: Argus) -> None:
+    argus.configure([])
+    argus.env["PATH"] = str(argus.folder)  # no systemctl
+    file = Path(argus.cli("service", "install", "--json").json["file"])
+    wanted = file.parent / "default.target.wants"
+    wanted.mkdir()
+    (wanted / file.name).symlink_to(file)
+    (wanted / "other.service").symlink_to(file.parent / "other.service")
+    (file.parent / "own.target.wants").mkdir()
+    masked = file.parent / "own.target.wants" / file.name
+    masked.symlink_to("/dev/null")
+    said = argus.cli("service", "uninstall", "--json").json
+    assert said["removed"] is True
+    assert said["next"] == ["systemctl --user stop argus.service", "systemctl --user daemon-reload"]
+    assert not file.exists()
+    assert [one.name for one in wanted.iterdir()] == ["other.service"]
+    assert masked.is_symlink(), "a link that leads elsewhere is somebody's"
+
+
 def test_beside_an_argus_that_runs_the_daemon_of_a_service_is_not_started_for_ever(argus: Argus) -> None:
     argus.configure([])
     argus.up()

@@ -124,9 +124,13 @@ def uninstall(system: bool, as_json: bool) -> None:
         keeper.file.unlink()
     except OSError as error:
         raise ArgusError(Code.INVALID_REQUEST, f"{keeper.file} cannot be removed: {error.strerror}") from None
-    if not why:
+    follows = []
+    if why:
+        keeper.unlink()
+        follows = keeper.undone_by_hand()
+    else:
         keeper.forget()
-    _answer({"manager": keeper.name, "file": str(keeper.file), "removed": True, "why": why, "next": []}, as_json)
+    _answer({"manager": keeper.name, "file": str(keeper.file), "removed": True, "why": why, "next": follows}, as_json)
 
 
 @service.command()

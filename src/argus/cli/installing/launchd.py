@@ -74,8 +74,14 @@ class Launchd:
     def forget(self) -> None:
         pass
 
+    def unlink(self) -> None:
+        pass
+
     def by_hand(self) -> list[str]:
         return [f"launchctl bootstrap {self._domain} {self.file}"]
+
+    def undone_by_hand(self) -> list[str]:
+        return [f"launchctl bootout {self._domain}/{LABEL}"]
 
     def advice(self) -> list[str]:
         return []

@@ -59,8 +59,16 @@ class Manager(Protocol):
         """The file is gone."""
         ...
 
+    def unlink(self) -> None:
+        """The file is gone and the manager cannot be reached: nothing is left that leads to it."""
+        ...
+
     def by_hand(self) -> list[str]:
         """The commands that do what could not be done from here."""
+        ...
+
+    def undone_by_hand(self) -> list[str]:
+        """The same, where it was taken back."""
         ...
 
     def advice(self) -> list[str]: ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pwd
 from collections.abc import Mapping
@@ -110,9 +111,22 @@ class Systemd:
         self._ask("daemon-reload")
         self._ask("reset-failed", "--", UNIT)  # fails where it had not failed
 
+    def unlink(self) -> None:
+        """What `systemctl enable` made; without the file it would no longer take that back."""
+        for folder in self.file.parent.glob("*.wants"):
+            with contextlib.suppress(OSError):
+                if os.path.normpath(folder / os.readlink(folder / UNIT)) == os.path.normpath(self.file):
+                    (folder / UNIT).unlink()
+
     def by_hand(self) -> list[str]:
-        whose = "" if self._system else " --user"
-        return [f"systemctl{whose} daemon-reload", f"systemctl{whose} enable --now {UNIT}"]
+        return [f"{self._command} daemon-reload", f"{self._command} enable --now {UNIT}"]
+
+    def undone_by_hand(self) -> list[str]:
+        return [f"{self._command} stop {UNIT}", f"{self._command} daemon-reload"]
+
+    @property
+    def _command(self) -> str:
+        return "systemctl" if self._system else "systemctl --user"
 
     def advice(self) -> list[str]:
         """The user's own manager ends with the last log-out, unless it is told to linger."""
