@@ -264,6 +264,9 @@ def test_the_secret_of_a_store_is_not_written_into_the_unit(argus: Argus) -> Non
     url = "postgresql://argus:hunter2@127.0.0.1/argus"
     ran = argus.cli("service", "install", "--dry-run", env={"ARGUS_STORE": url})
     assert "hunter2" not in ran.stdout
+    assert "ARGUS_STORE" in ran.stderr, "it is said before it is done"
+    tried = argus.cli("service", "install", "--dry-run", "--json", env={"ARGUS_STORE": url}).json
+    assert "ARGUS_STORE" in tried["notices"][0]
     said = argus.cli("service", "install", "--json", env={"ARGUS_STORE": url, "PATH": "/nonexistent"}).json
     assert "ARGUS_STORE" in said["notices"][0]
 

@@ -59,8 +59,12 @@ def install(system: bool, dry_run: bool, as_json: bool) -> None:
         configuration.load(path)  # a service that cannot start is found out now
     planned = plan.make(path, os.environ)
     text = keeper.render(planned)
+    notices = plan.notices(os.environ)
     if dry_run:
-        click.echo(json.dumps({"file": str(keeper.file), "text": text}) if as_json else text, nl=as_json)
+        tried = {"file": str(keeper.file), "text": text, "notices": notices}
+        click.echo(json.dumps(tried) if as_json else text, nl=as_json)
+        for notice in [] if as_json else notices:
+            click.echo(f"Notice: {notice}", err=True)
         return
     found = files.whose(keeper.file)
     files.refuse(keeper.file, found)
@@ -68,7 +72,7 @@ def install(system: bool, dry_run: bool, as_json: bool) -> None:
     files.write(keeper.file, text)
     said: dict[str, Any] = {
         "manager": keeper.name, "file": str(keeper.file), "config": str(path) if path else None,
-        "notices": plan.notices(os.environ),
+        "notices": notices,
     }  # fmt: skip
     _answer({**said, **_started(keeper)}, as_json)
 

@@ -84,6 +84,22 @@ def test_only_what_a_service_needs_is_taken_from_this_environment() -> None:
     assert made.command[1:] == ("-m", "argus.daemon", "--folder", "/h", "--config", "/etc/argus.yaml")
 
 
+@pytest.mark.parametrize(
+    ("host", "kept"),
+    [
+        ("tcp://user:hunter2@h:2375", False),
+        ("ssh://user@h", True),
+        ("unix:///run/user/1000/docker.sock", True),
+    ],
+)
+def test_a_variable_with_a_password_is_left_out_and_that_is_said(host: str, kept: bool) -> None:
+    environ = {"HOME": "/h", "PATH": "/bin", "DOCKER_HOST": host}
+    assert ("DOCKER_HOST" in plan.make(None, environ).environment) is kept
+    notices = plan.notices(environ)
+    assert [notice.split()[0] for notice in notices] == ([] if kept else ["DOCKER_HOST"])
+    assert "hunter2" not in str(notices)
+
+
 @pytest.mark.parametrize("name", ["HOME", "ARGUS_HOME"])
 def test_a_path_that_would_break_the_lines_of_a_unit_is_refused(name: str) -> None:
     with pytest.raises(ArgusError) as caught:
