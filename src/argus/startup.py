@@ -185,6 +185,8 @@ async def _open_store(
     path = named.path(url, folder).resolve()
     is_ours = path.parent == folder.resolve()  # noqa: ASYNC240 - at the start, before anything runs
     if not is_ours:
+        with usable(path.parent):
+            state_folder.check_kind(path)
         opening.check_file(path)
     # Two homes may name one store: the budget and the acts are the store's, so it has a lock of its own.
     lock = InstanceLock(path.with_name(f"{path.name}.lock"), "store", home=str(folder))
@@ -218,7 +220,7 @@ def _token(folder: Path) -> str:
     path = folder / "token"
     if path.exists():
         try:
-            kept = path.read_text(encoding="utf-8").strip()
+            kept = state_folder.read(path).strip()
         except UnicodeDecodeError:
             raise _unfit(path, "is no text") from None
         unfit = state_folder.unfit(kept) if kept else ""

@@ -66,6 +66,16 @@ def _in_the_way(name: str, *, folder: bool) -> Callable[[Argus], None]:
     return broken
 
 
+def _pipe(name: str) -> Callable[[Argus], None]:
+    """Whoever opens it waits for somebody at its other end."""
+
+    def broken(argus: Argus) -> None:
+        (argus.home / name).unlink(missing_ok=True)
+        os.mkfifo(argus.home / name, 0o600)
+
+    return broken
+
+
 def _token(text: bytes) -> Callable[[Argus], None]:
     return lambda argus: void((argus.home / "token").write_bytes(text))
 
@@ -91,6 +101,13 @@ def _dangling(argus: Argus) -> None:
         pytest.param(_in_the_way("logs/argus.err", folder=True), "STATE_FOLDER", id="a-folder-named-argus.err"),
         pytest.param(_in_the_way("argus.lock", folder=True), "LOCK", id="a-folder-named-argus.lock"),
         pytest.param(_in_the_way("argus.db.lock", folder=True), "STORE", id="a-folder-named-argus.db.lock"),
+        pytest.param(_pipe("logs/argus.log"), "STATE_FOLDER", id="a-pipe-named-argus.log"),
+        pytest.param(_pipe("logs/argus.err"), "STATE_FOLDER", id="a-pipe-named-argus.err"),
+        pytest.param(_pipe("daemon.json"), "STATE_FOLDER", id="a-pipe-named-daemon.json"),
+        pytest.param(_pipe("argus.lock"), "LOCK", id="a-pipe-named-argus.lock"),
+        pytest.param(_pipe("argus.db"), "STORE", id="a-pipe-named-argus.db"),
+        pytest.param(_pipe("argus.db.lock"), "STORE", id="a-pipe-named-argus.db.lock"),
+        pytest.param(_pipe("token"), "TOKEN", id="a-pipe-named-token"),
         pytest.param(_token(b"\xff\xfe" * 20), "TOKEN", id="a-token-that-is-no-text"),
         pytest.param(_token(b"ab"), "TOKEN", id="a-token-that-could-be-guessed"),
         pytest.param(_token(b"white space " * 4), "TOKEN", id="a-token-with-white-space"),
@@ -168,6 +185,24 @@ def test_a_folder_below_one_that_cannot_be_entered_is_one_finding(plain: Plain) 
         assert bad(doctor(plain)) == {"STATE_FOLDER"}
     finally:
         closed.chmod(0o700)
+
+
+@pytest.mark.parametrize("name", ["argus.lock", "daemon.json", "token"])
+def test_no_command_waits_for_a_pipe_where_a_file_belongs(plain: Plain, name: str) -> None:
+    _pipe(name)(plain)
+    refused = plain.cli("status", "--json", timeout=30).error
+    assert (refused["code"], refused["suggestedActions"]) == ("STORE_UNAVAILABLE", ["move_away"])
+    assert f"{plain.home / name} is a pipe, and a file belongs there" in refused["message"]
+    assert plain.cli("token", timeout=30).code == (1 if name == "token" else 0)
+    assert plain.cli("down", timeout=30).code == 0
+
+
+def test_a_store_elsewhere_that_is_a_pipe_is_refused(plain: Plain) -> None:
+    os.mkfifo(plain.folder / "pipe", 0o600)
+    plain.env["ARGUS_STORE"] = f"sqlite:///{plain.folder / 'pipe'}"
+    assert bad(doctor(plain)) == {"STORE"}
+    refused = plain.cli("up", "--detach", "--json", timeout=30).error
+    assert f"{plain.folder / 'pipe'} is a pipe" in refused["message"]
 
 
 @as_root

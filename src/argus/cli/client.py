@@ -15,7 +15,7 @@ from argus.cli.http import SILENCE, TIMEOUT, Unanswered, request
 from argus.core.errors import HELD_UP, WITH_A_WRONG_TOKEN, ArgusError, Code
 from argus.host.identity import Identity, is_alive, is_stopped
 from argus.host.locked import is_held
-from argus.host.state_folder import check_owner, mark
+from argus.host.state_folder import check_owner, mark, read
 
 _START = 20.0
 _UNAUTHORIZED = 401
@@ -66,7 +66,7 @@ def running(folder: Path) -> Daemon | None:
 
 def _read(path: Path) -> Daemon | None:
     try:
-        said = json.loads(path.read_text(encoding="utf-8"))
+        said = json.loads(read(path))
         identity = Identity(int(said["pid"]), str(said["started"]))
         host, _, port = str(said["url"]).removeprefix("http://").rpartition(":")
         return Daemon(identity, host.strip("[]"), int(port), str(said["url"]), said.get("folder"))
@@ -79,7 +79,7 @@ def token(folder: Path) -> str:
     if given:
         return given
     try:
-        kept = (folder / "token").read_text(encoding="utf-8").strip()
+        kept = read(folder / "token").strip()
         if not kept:
             raise ValueError("it is empty; a start of Argus makes a new one")
         return kept

@@ -131,7 +131,7 @@ def stop(*, force: bool = False) -> int | None:
 def _lost(folder: Path, pid: int) -> int:
     """By the last word of the daemon that has ended: only it knows what it could still write."""
     try:
-        said = json.loads((folder / "argus.lock").read_text(encoding="utf-8"))
+        said = json.loads(state_folder.read(folder / "argus.lock"))
         return int(said["lost"]) if said["pid"] == pid else 0
     except (OSError, ValueError, KeyError, TypeError):
         return 0

@@ -7,11 +7,23 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from pathlib import Path
 
 from argus.core.errors import IN_THE_WAY, ArgusError, Code
 
-_OURS = ("argus.lock", "argus.db", "argus.db-wal", "argus.db-shm", "token", "daemon.json", "logs")
+_FILES = ("argus.lock", "argus.db", "argus.db.lock", "argus.db-wal", "argus.db-shm", "token", "daemon.json")
+_LOGS = ("logs/argus.log", "logs/argus.err")
+_OURS = (*(name for name in _FILES if name != "argus.db.lock"), "logs")
+_MOST = 64 * 1024
+"""Bytes of a token or a note that are read; they have a few hundred."""
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
 _SHORTEST = 16
 """Characters of a token that somebody wrote; ours have 43."""
 _SIGNS = {"argus.lock", "argus.db", "token"}
@@ -37,6 +49,36 @@ def make(path: Path) -> None:
         )
     for name in _OURS:
         check_owner(path / name)
+    for name in (*_FILES, *_LOGS):
+        check_kind(path / name)
+
+
+def kind(path: Path) -> str:
+    """What lies there, where that is no file: nothing may be opened that others could make us wait for."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return ""
+    return "" if stat.S_ISREG(mode) else _KINDS.get(stat.S_IFMT(mode), "no file")
+
+
+def check_kind(path: Path) -> None:
+    """Of a folder its opening says so."""
+    if kind(path) not in ("", _KINDS[stat.S_IFDIR]):
+        raise OSError(errno.ESPIPE, os.strerror(errno.ESPIPE), str(path))
+
+
+def read(path: Path) -> str:
+    """A small file of ours. Raises OSError or UnicodeDecodeError; waits for nobody."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            number = errno.EISDIR if stat.S_ISDIR(found.st_mode) else errno.ESPIPE
+            raise OSError(number, f"it is {kind(path) or 'no file'}", str(path))
+        return os.read(handle, _MOST).decode("utf-8")
+    finally:
+        os.close(handle)
 
 
 def mark(path: Path) -> str:
@@ -61,6 +103,9 @@ def unusable(path: Path, error: OSError, advice: str = "") -> ArgusError:
     why = f"{'' if named == 'it' else f'{named}: '}{error.strerror or error}{advice}"
     if error.errno == errno.EISDIR:
         why, actions = f"{error.filename2 or error.filename} is a folder, and a file belongs there", IN_THE_WAY
+    elif error.errno == errno.ESPIPE:
+        lies = Path(str(error.filename))
+        why, actions = f"{lies} is {kind(lies) or 'no file'}, and a file belongs there", IN_THE_WAY
     elif error.errno == errno.EEXIST:
         # Of the state folder itself, to name another one is the better advice.
         why = f"{named} is no folder, and one belongs there{advice}"

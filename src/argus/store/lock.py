@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,10 @@ class InstanceLock:
         self._handle: int | None = None
 
     def take(self) -> None:
-        handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NONBLOCK, 0o600)
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            os.close(handle)
+            raise OSError(errno.ESPIPE, os.strerror(errno.ESPIPE), str(self._path))
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -76,11 +76,16 @@ def state_folder(case: Case) -> Finding:
     return ok("STATE_FOLDER", f"{folder}, yours alone")
 
 
+def in_the_way(name: str, path: Path) -> Finding | None:
+    """Where a file of ours belongs, and something else is."""
+    kind = state.kind(path)
+    return bad(name, f"{path} is {kind}, and a file belongs there", away(path)) if kind else None
+
+
 def _misplaced(logs: Path, *files: Path) -> Finding | None:
     if os.path.lexists(logs) and not logs.is_dir():
         return bad("STATE_FOLDER", f"{logs} is no folder, and one belongs there", away(logs))
-    found = next((one for one in files if one.is_dir()), None)
-    return bad("STATE_FOLDER", f"{found} is a folder, and a file belongs there", away(found)) if found else None
+    return next(filter(None, (in_the_way("STATE_FOLDER", file) for file in files)), None)
 
 
 def space(case: Case) -> Finding:
@@ -119,13 +124,14 @@ def token(case: Case) -> Finding:
     if is_closed(case.home):
         return depends("TOKEN")
     file = case.home / "token"
+    misplaced = in_the_way("TOKEN", file)
+    if misplaced is not None:
+        return misplaced
     try:
         owner, mode = file.lstat().st_uid, file.stat().st_mode & 0o777  # a link's own mode says nothing
-        text = file.read_text(encoding="utf-8").strip()
+        text = state.read(file).strip()
     except (FileNotFoundError, NotADirectoryError):
         return ok("TOKEN", "made at the first start")
-    except IsADirectoryError:
-        return bad("TOKEN", f"{file} is a folder, and a file belongs there", away(file))
     except (OSError, ValueError) as error:
         return bad("TOKEN", f"{file} cannot be read: {error}", f"rm {file}; the next start makes a new one")
     if owner != os.geteuid():
@@ -147,8 +153,9 @@ def lock(case: Case) -> Finding:
         return ok("LOCK", f"held by the running daemon (pid {case.daemon.identity.pid})")
     if is_closed(case.home):
         return depends("LOCK")
-    if file.is_dir():
-        return bad("LOCK", f"{file} is a folder, and a file belongs there", away(file))
+    misplaced = in_the_way("LOCK", file)
+    if misplaced is not None:
+        return misplaced
     if not case.home.is_dir() or not os.access(file, os.R_OK) or not locked.is_held(file):
         barrier = obstacle(file) if obstacle(case.home) is None else None  # else it is said of the folder
         return ok("LOCK", "free") if barrier is None else bad("LOCK", barrier.why, barrier.remedy)
@@ -157,7 +164,7 @@ def lock(case: Case) -> Finding:
 
 def _holder(file: Path) -> str:
     try:
-        return f"pid {json.loads(file.read_text(encoding='utf-8'))['pid']} by its own word"
+        return f"pid {json.loads(state.read(file))['pid']} by its own word"
     except (OSError, ValueError, KeyError, TypeError):
         return "it does not say which"
 

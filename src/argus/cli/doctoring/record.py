@@ -36,8 +36,9 @@ def store(case: Case) -> list[Finding]:
         is_ours = path.resolve().parent == case.home.resolve()
         if is_ours and folder.is_closed(case.home):
             return [depends("STORE")]
-        if path.is_dir():
-            return [bad("STORE", f"{path} is a folder, and a file belongs there", away(path))]
+        misplaced = folder.in_the_way("STORE", path)
+        if misplaced is not None:
+            return [misplaced]
     except ArgusError as error:
         return [bad("STORE", error.message, "correct store.url in argus.yaml, or ARGUS_STORE; then: argus check")]
     except PermissionError as error:
@@ -71,8 +72,9 @@ def _sqlite(path: Path, *, runs: bool) -> list[Finding]:
     if barrier is not None:
         return [bad("STORE", barrier.why, barrier.remedy)]
     lock = path.with_name(f"{path.name}.lock")
-    if lock.is_dir():
-        return [bad("STORE", f"{lock} is a folder, and a file belongs there", away(lock))]
+    misplaced = folder.in_the_way("STORE", lock)
+    if misplaced is not None:
+        return [misplaced]
     aside = sorted(path.parent.glob(f"{path.name}.corrupt-*[0-9]")) if path.parent.is_dir() else []
     kept = [warn("STORE_SET_ASIDE", f"{one} was damaged and set aside", "look at it, then remove it") for one in aside]
     if not path.exists():
