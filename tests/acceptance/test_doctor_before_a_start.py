@@ -250,6 +250,25 @@ def test_a_token_that_is_a_link_is_judged_by_what_it_leads_to(plain: Plain) -> N
     assert doctor(plain)["TOKEN"]["state"] == "bad"
 
 
+def test_a_token_that_is_a_link_to_nowhere_is_said_to_be_one(plain: Plain) -> None:
+    token = plain.home / "token"
+    token.unlink()
+    refused = plain.cli("token", "--json").error
+    assert "never started" not in refused["message"]
+    assert "a start makes a new one" in refused["message"]
+    assert "next start" in doctor(plain)["TOKEN"]["detail"]
+    token.symlink_to(plain.folder / "unplugged")
+    found = doctor(plain)["TOKEN"]
+    assert found["state"] == "warn"
+    assert str(plain.folder / "unplugged") in found["detail"]
+    refused = plain.cli("token", "--json").error
+    assert (refused["code"], refused["suggestedActions"]) == ("STORE_UNAVAILABLE", ["check_token"])
+    assert str(plain.folder / "unplugged") in refused["message"]
+    plain.up()
+    assert doctor(plain)["TOKEN"]["state"] == "ok"
+    assert not token.is_symlink()
+
+
 @as_root
 def test_a_daemon_that_sees_other_files_is_no_leftover(argus: Argus, tmp_path: Path) -> None:
     argus.configure([])

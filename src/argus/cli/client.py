@@ -84,13 +84,23 @@ def token(folder: Path) -> str:
             raise ValueError("it is empty; a start of Argus makes a new one")
         return kept
     except FileNotFoundError:
-        raise ArgusError(
-            Code.NO_DAEMON, "there is no token yet: Argus was never started on this state folder", folder=str(folder)
-        ) from None
+        raise _no_token(folder) from None
     except (OSError, ValueError) as error:
         raise ArgusError(
             Code.STORE_UNAVAILABLE, f"the token in {folder} cannot be read: {error}", folder=str(folder)
         ) from None
+
+
+def _no_token(folder: Path) -> ArgusError:
+    if (folder / "token").is_symlink():
+        leads = os.path.realpath(folder / "token")
+        said = f"the token in {folder} is a link to {leads}, which is not there; a start makes a new one"
+        error = ArgusError(Code.STORE_UNAVAILABLE, said, folder=str(folder))
+        error.actions = WITH_A_WRONG_TOKEN
+        return error
+    was_used = (folder / "argus.lock").exists()
+    why = "a start makes a new one" if was_used else "Argus was never started on this state folder"
+    return ArgusError(Code.NO_DAEMON, f"there is no token{'' if was_used else ' yet'}: {why}", folder=str(folder))
 
 
 def find_or_start(config: str | None) -> Daemon:

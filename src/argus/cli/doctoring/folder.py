@@ -130,7 +130,14 @@ def token(case: Case) -> Finding:
     try:
         owner, mode = file.lstat().st_uid, file.stat().st_mode & 0o777  # a link's own mode says nothing
         text = state.read(file).strip()
-    except (FileNotFoundError, NotADirectoryError):
+    except FileNotFoundError:
+        if file.is_symlink():
+            said = f"{file} is a link to {os.path.realpath(file)}, which is not there"
+            return warn(
+                "TOKEN", said, "put it back; else the next start makes a new one: argus down && argus up --detach"
+            )
+        return ok("TOKEN", f"made at the {'next' if (case.home / 'argus.lock').exists() else 'first'} start")
+    except NotADirectoryError:
         return ok("TOKEN", "made at the first start")
     except (OSError, ValueError) as error:
         return bad("TOKEN", f"{file} cannot be read: {error}", f"rm {file}; the next start makes a new one")
