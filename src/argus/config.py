@@ -18,7 +18,7 @@ from argus.agents.settings import Agents
 from argus.bridge.settings import Bridge
 from argus.core.autonomy import Level
 from argus.core.depending import Kind, thing
-from argus.core.errors import ArgusError, Code
+from argus.core.errors import NO_FILE, NOT_TO_BE_READ, ArgusError, Code
 from argus.environments import declared
 from argus.environments.settings import EnvironmentEntry
 from argus.host import oneself, processes
@@ -101,7 +101,9 @@ def load(path: Path | None, *, port: int | None = None) -> Config:
     except UnicodeDecodeError as error:
         raise yaml_lines.error([Problem((), None, f"not UTF-8: {error.reason}")], str(path)) from None
     except OSError as error:
-        raise ArgusError(Code.CONFIG_NOT_FOUND, f"{path} cannot be read: {error.strerror}", file=str(path)) from None
+        refused = ArgusError(Code.CONFIG_NOT_FOUND, f"{path} cannot be read: {error.strerror}", file=str(path))
+        refused.actions = None if isinstance(error, FileNotFoundError) else NOT_TO_BE_READ
+        raise refused from None
     return read(text, str(path), port=port)
 
 
@@ -118,7 +120,9 @@ def _bytes(path: Path) -> bytes:
     """A named pipe would be waited for, and a device read, for ever."""
     found = path.stat()
     if not stat.S_ISREG(found.st_mode):
-        raise ArgusError(Code.CONFIG_NOT_FOUND, f"{path} is there and is no file", file=str(path))
+        odd = ArgusError(Code.CONFIG_NOT_FOUND, f"{path} is there and is no file", file=str(path))
+        odd.actions = NO_FILE
+        raise odd
     if found.st_size > _LARGEST:
         message = f"the file has {found.st_size} bytes; at most {_LARGEST} are read"
         raise yaml_lines.error([Problem((), None, message)], str(path))

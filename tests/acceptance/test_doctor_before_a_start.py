@@ -168,6 +168,16 @@ def test_a_folder_of_somebody_else_is_one_finding_and_the_others_point_to_it(pla
     assert "root" in refused["message"]
 
 
+def test_a_configuration_that_may_not_be_read_is_said_before_a_state_folder_is_made(plain: Plain) -> None:
+    plain.config.chmod(0)
+    plain.env["ARGUS_HOME"] = str(plain.folder / "new")
+    for words in (("up", "--detach"), ("up",), ("check", str(plain.config))):
+        refused = plain.cli(*words, "--json").error
+        assert (refused["code"], refused["suggestedActions"][0]) == ("CONFIG_NOT_FOUND", "make_readable")
+    assert not (plain.folder / "new").exists()
+    assert "chmod" in doctor(plain)["CONFIGURATION"]["next"]
+
+
 def test_a_folder_that_cannot_be_entered_is_one_finding(plain: Plain) -> None:
     plain.home.chmod(0)
     found = doctor(plain)

@@ -1,6 +1,7 @@
 """argus.yaml: what it may say, and everything that is wrong with it, at once, with its place."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -637,6 +638,35 @@ def test_a_file_that_was_named_must_exist(tmp_path: Path, how: str):
     with pytest.raises(ArgusError) as caught:
         config_file.find(given, environ, tmp_path)
     assert caught.value.code is Code.CONFIG_NOT_FOUND
+
+
+@pytest.mark.parametrize("what", ["folder", "pipe", "device"])
+def test_what_is_there_and_is_no_file_is_not_called_missing(tmp_path: Path, what: str):
+    named = Path("/dev/null") if what == "device" else tmp_path / what
+    if what == "folder":
+        named.mkdir()
+    elif what == "pipe":
+        os.mkfifo(named)
+    with pytest.raises(ArgusError) as caught:
+        config_file.find(str(named), {}, tmp_path)
+    assert caught.value.message == f"{named} is there and is no file"
+    assert caught.value.actions == ("check_path",)
+
+
+@pytest.mark.parametrize("how", ["given", "environment", "found"])
+def test_a_file_that_somebody_else_keeps_closed_is_not_to_be_written_anew(
+    tmp_path: Path, how: str, monkeypatch: pytest.MonkeyPatch
+):
+    """Root may read anything, so the refusal is made by hand."""
+    file = tmp_path / "argus.yaml"
+    file.touch()
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(ArgusError) as caught:
+        config_file.find(
+            str(file) if how == "given" else None, {"ARGUS_CONFIG": str(file)} if how == "environment" else {}, tmp_path
+        )
+    assert caught.value.message == f"{file} may not be read"
+    assert caught.value.actions == ("make_readable", "check_path")
 
 
 def test_a_file_that_cannot_be_read_is_said(tmp_path: Path):

@@ -61,6 +61,10 @@ OF_A_NEWER = ("install_newer",)
 """What is suggested where neither the disk nor time mends it: something lies where a file of ours belongs, or a newer
 Argus wrote it."""
 
+NOT_TO_BE_READ = ("make_readable", "check_path")
+NO_FILE = ("check_path",)
+"""Of a configuration that is there: to write another one is no help."""
+
 FROM_NOWHERE = ("go_elsewhere",)
 """Of a command in a folder that is gone."""
 
@@ -136,6 +140,7 @@ ACTIONS: dict[str, str] = {
     "look_at_agent": "Look at what the agent is doing in its terminal.",
     "look_at_set_aside_store": "The damaged store was kept beside the new one; look at it before deleting it.",
     "lower_threshold": "Lower resilience.preflight.diskSpaceThreshold if the space is enough.",
+    "make_readable": "Let this user read it (chmod, chown), or name another file: --config FILE.",
     "move_away": "Move what the message names to another place, then repeat the command.",
     "name_project": "Name the folder where it is to work: --project-path DIR (argus agent run: --project DIR).",
     "print_token": "Print the token: argus token.",

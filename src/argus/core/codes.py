@@ -264,7 +264,7 @@ REGISTRY: dict[Code, Entry] = {
     ),
     Code.CONFIG_NOT_FOUND: Entry(
         _S, _F, 404, ("check_path", "create_config"),
-        means="A configuration file, or a name in one, is not there.",
+        means="A configuration file, or a name in one, is not there, or may not be read.",
         when=(
             "A named argus.yaml or e2e.yaml that does not exist; an agent's config that `agents.configs` does "
             "not have."

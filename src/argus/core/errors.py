@@ -25,6 +25,8 @@ from argus.core.actions import (
     IN_ENVIRONMENTS,
     IN_SETTINGS,
     IN_THE_WAY,
+    NO_FILE,
+    NOT_TO_BE_READ,
     NOT_WHOLE,
     OF_A_COMMAND,
     OF_A_NEWER,
@@ -37,8 +39,8 @@ from argus.core.codes import REGISTRY, Category, Code, Entry, Severity
 __all__ = [
     "ABOUT_BREAKERS", "ABOUT_CONFIGS", "ABOUT_INCIDENTS", "ABOUT_SESSIONS", "ABOUT_SPAWNS", "ABOUT_STORIES",
     "ACTIONS", "FROM_NOWHERE", "HELD_UP", "IN_ANSWERS", "IN_A_WRONG_FOLDER", "IN_BRIDGE", "IN_DATABASE",
-    "IN_ENVIRONMENTS", "IN_SETTINGS", "IN_THE_WAY", "NOT_WHOLE", "OF_A_COMMAND", "OF_A_NEWER", "ON_A_SHARED_STORE",
-    "REGISTRY", "WITHOUT_A_FOLDER", "WITH_A_WRONG_TOKEN",
+    "IN_ENVIRONMENTS", "IN_SETTINGS", "IN_THE_WAY", "NOT_TO_BE_READ", "NOT_WHOLE", "NO_FILE", "OF_A_COMMAND",
+    "OF_A_NEWER", "ON_A_SHARED_STORE", "REGISTRY", "WITHOUT_A_FOLDER", "WITH_A_WRONG_TOKEN",
     "ArgusError", "Category", "Code", "Entry", "Severity", "exit_code",
 ]  # fmt: skip
 
