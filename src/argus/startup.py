@@ -19,7 +19,7 @@ from argus import __version__, config, discovery, home, installation, logs
 from argus.config import Config
 from argus.core import names
 from argus.core.clock import Clock, SystemClock
-from argus.core.errors import IN_THE_WAY, ArgusError, Code
+from argus.core.errors import IN_THE_STORES_VARIABLE, IN_THE_WAY, ArgusError, Code
 from argus.core.redact import Redactor, password_of, passwords_in
 from argus.host import channels, disk, files, ports, state_folder
 from argus.loops import log
@@ -141,7 +141,8 @@ def usable(folder: Path, advice: str = "") -> Iterator[None]:
 
 def check(loaded: Config, file: Path | None, redactor: Redactor) -> None:
     """What keeps a configuration that reads well from working: found at the start, not in the first outage."""
-    named.check(_store_url(loaded), redactor)
+    with _naming_the_variable():
+        named.check(_store_url(loaded), redactor)
     _learn(loaded, redactor)
     if file is not None:
         # Whatever a URL in it is for: commands are given some, and print them in pieces.
@@ -180,7 +181,8 @@ async def _open_store(
 ) -> Store:
     url = _store_url(loaded)
     if named.is_postgres(url):
-        return await named.open_postgres(url, clock, redactor)
+        with _naming_the_variable():
+            return await named.open_postgres(url, clock, redactor)
     # By its real name: two names of one file would have a lock, and a write-ahead log, each.
     path = named.path(url, folder).resolve()
     is_ours = path.parent == folder.resolve()  # noqa: ASYNC240 - at the start, before anything runs
@@ -210,6 +212,20 @@ async def _open_store(
 def _is_full(folder: Path) -> bool:
     free = disk.free(str(folder))
     return free is not None and free < disk.LEAST
+
+
+@contextlib.contextmanager
+def _naming_the_variable() -> Iterator[None]:
+    """Of a URL that is in no file, no place of a file is to be corrected."""
+    try:
+        yield
+    except ArgusError as error:
+        if error.code is not Code.CONFIG_INVALID or not os.environ.get("ARGUS_STORE"):
+            raise
+        errors = [{"path": "ARGUS_STORE", "message": error.message}]
+        refused = ArgusError(Code.CONFIG_INVALID, f"ARGUS_STORE: {error.message}", errors=errors)
+        refused.actions = IN_THE_STORES_VARIABLE
+        raise refused from None
 
 
 def _store_url(loaded: Config) -> str:

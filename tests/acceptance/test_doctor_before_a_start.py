@@ -168,6 +168,25 @@ def test_a_folder_of_somebody_else_is_one_finding_and_the_others_point_to_it(pla
     assert "root" in refused["message"]
 
 
+@pytest.mark.parametrize("url", ["nonsense", "mysql://host/x", "postgresql://user:pa@ss/word@host/x"])
+def test_a_store_that_the_environment_names_wrongly_is_said_by_its_variable(plain: Plain, url: str) -> None:
+    plain.env["ARGUS_STORE"] = url
+    for words in (("up", "--detach"), ("check", str(plain.config))):
+        refused = plain.cli(*words, "--json").error
+        assert (refused["code"], refused["suggestedActions"]) == ("CONFIG_INVALID", ["fix_store_variable"])
+        assert refused["message"].startswith("ARGUS_STORE: ")
+        assert [one["path"] for one in refused["details"]["errors"]] == ["ARGUS_STORE"]
+    found = doctor(plain)
+    for name in ("CONFIGURATION", "STORE"):
+        assert (found[name]["state"], "ARGUS_STORE" in found[name]["next"]) == ("bad", True), found[name]
+        assert "argus.yaml" not in found[name]["next"]
+    plain.write(f"store: {{url: '{url}'}}\n")
+    del plain.env["ARGUS_STORE"]
+    refused = plain.cli("check", str(plain.config), "--json").error
+    assert refused["suggestedActions"][0] == "fix_config"
+    assert "ARGUS_STORE" not in doctor(plain)["STORE"]["next"]
+
+
 def test_a_configuration_that_may_not_be_read_is_said_before_a_state_folder_is_made(plain: Plain) -> None:
     plain.config.chmod(0)
     plain.env["ARGUS_HOME"] = str(plain.folder / "new")

@@ -56,6 +56,9 @@ IN_DATABASE = ("check_database", "retry_later")
 ON_A_SHARED_STORE = ("end_other", "use_other_store")
 """Where the Argus that is in the way stands on another state folder: no command in ours reaches it."""
 
+IN_THE_STORES_VARIABLE = ("fix_store_variable",)
+"""Where ARGUS_STORE is wrong, and no file."""
+
 IN_THE_WAY = ("move_away",)
 OF_A_NEWER = ("install_newer",)
 """What is suggested where neither the disk nor time mends it: something lies where a file of ours belongs, or a newer
@@ -119,6 +122,7 @@ ACTIONS: dict[str, str] = {
     "fix_request": "Correct the named fields and send the request again.",
     "fix_schema": "Make the JSON schema fit what can be answered, or ask for text.",
     "fix_settings": "Correct what is named in the settings file; then repeat the command.",
+    "fix_store_variable": "Correct ARGUS_STORE in the environment, or unset it: then store.url counts.",
     "free_disk_space": "Free disk space on the named file system.",
     "free_ports": "Stop programs that hold ports of the range.",
     "go_elsewhere": "Go to a folder that exists: cd FOLDER.",

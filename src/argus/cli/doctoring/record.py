@@ -40,10 +40,10 @@ def store(case: Case) -> list[Finding]:
         if misplaced is not None:
             return [misplaced]
     except ArgusError as error:
-        return [bad("STORE", error.message, "correct store.url in argus.yaml, or ARGUS_STORE; then: argus check")]
+        return [bad("STORE", error.message, f"correct {_said_in()}; then: argus check")]
     except PermissionError as error:
         return [
-            bad("STORE", f"{error.filename} may not be looked at", "give it to this user, or name another store.url")
+            bad("STORE", f"{error.filename} may not be looked at", f"give it to this user, or correct {_said_in()}")
         ]
     # In a state folder that cannot be used there is nothing to correct here: that is said of the folder.
     if is_ours and (folder.state_folder(case).state is State.BAD or not case.home.exists()):
@@ -52,13 +52,17 @@ def store(case: Case) -> list[Finding]:
         try:
             opening.check_file(path)
         except ArgusError as error:
-            return [bad("STORE", f"{path}: {error.message}", "correct store.url in argus.yaml, or ARGUS_STORE")]
+            return [bad("STORE", f"{path}: {error.message}", f"correct {_said_in()}")]
     found = _sqlite(path, runs=case.daemon is not None)
     said = case.said().get("store", "ok")
     if said != "ok" and found[0].state is not State.BAD:
         # The file is well for us, and not for the daemon, which opened it when it was not, or another one.
         found[0] = bad("STORE", f"{found[0].detail}, but the daemon says: {said}", _until_written(case, path.parent))
     return found
+
+
+def _said_in() -> str:
+    return "ARGUS_STORE in the environment" if os.environ.get("ARGUS_STORE") else "store.url in argus.yaml"
 
 
 def _until_written(case: Case, place: Path) -> str:
@@ -167,7 +171,9 @@ async def _postgres(url: str) -> Finding:
             finally:
                 await db.close()
     except (OSError, TimeoutError, ValueError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
-        return bad("STORE", f"PostgreSQL cannot be asked: {type(error).__name__}", "check that it runs, and store.url")
+        return bad(
+            "STORE", f"PostgreSQL cannot be asked: {type(error).__name__}", f"check that it runs, and {_said_in()}"
+        )
     if version > known:
         return bad(
             "STORE", f"PostgreSQL, of version {version}: this Argus knows {known}", "install the newer Argus again"
