@@ -393,5 +393,15 @@ def test_a_store_in_postgresql_is_asked_and_its_password_is_not_shown(argus: Arg
     argus.down()
     known = len(numbered.migrations("postgres"))
     assert examine(database)["detail"] == f"PostgreSQL, version {known} of {known}"
-    elsewhere = database.rpartition("/")[0] + "/there-is-none"
-    assert examine(elsewhere)["state"] == "bad"
+    base, _, host = database.partition("?")
+    for url, why in (
+        (f"{base.rpartition('/')[0]}/there-is-none?{host}", 'database "there-is-none" does not exist'),
+        (database.replace("argus:", "nobody-here:"), 'for user "nobody-here"'),
+        (f"{base}?host={argus.folder}", "No such file or directory"),
+        (f"postgresql://argus:{PASSWORD}@127.0.0.1:{free_port()}/x", "127.0.0.1"),
+    ):
+        found = examine(url)
+        assert found["state"] == "bad"
+        assert why in found["detail"]
+        assert "Error" not in found["detail"], "no name of a class"
+        assert found["detail"] == argus.cli("up", "--detach", "--json").error["message"], "a start says the same"

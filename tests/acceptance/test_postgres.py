@@ -104,6 +104,8 @@ async def test_an_outage_that_comes_and_goes_while_the_server_is_away_is_on_reco
     state = argus.get("/api/state")
     assert (state["well"], state["cursor"]) == (False, None)
     assert "wait to be written" in state["argus"]["store"]
+    assert "PostgreSQL" in state["argus"]["store"]
+    assert "Errno" not in state["argus"]["store"]
     web.start()
     argus.wait_until("web", "up")
     await asyncio.to_thread(postgres.start)

@@ -225,7 +225,7 @@ class PostgresStore:
             if not is_the_stores_fault(error):
                 raise
             said = self._redactor.text(reason(error))
-            raise unavailable(f"the store cannot be read: {said}") from None
+            raise unavailable(f"PostgreSQL cannot be read: {said}") from None
 
     async def _write_jobs(self) -> None:
         while (job := await self._jobs.get()) is not None:
@@ -259,16 +259,16 @@ class PostgresStore:
                 said = self._redactor.text(reason(cause))
                 for job in left:
                     job.error = (
-                        Undecided(f"the store was lost while it was written: {said}", error.transaction)
+                        Undecided(f"PostgreSQL was lost while it was written: {said}", error.transaction)
                         if isinstance(error, InDoubt)
-                        else unavailable(f"the store cannot be written: {said}", reason=said)
+                        else unavailable(f"PostgreSQL cannot be written: {said}", reason=said)
                     )
                 if not isinstance(error, Exception):
                     raise
                 if not is_the_stores_fault(cause):
                     log.exception("the writer of the store failed")
                 # They would each wait for the same deadline in turn.
-                self._refuse_waiting(f"the store cannot be written: {said}")
+                self._refuse_waiting(f"PostgreSQL cannot be written: {said}")
                 return
 
     def _make_ready(self, job: Job) -> bool:

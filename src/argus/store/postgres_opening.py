@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import re
 from collections.abc import AsyncIterator, Callable
-from os import getpid, uname
+from os import getpid, strerror, uname
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -58,6 +58,8 @@ def unavailable(message: str, **details: Any) -> ArgusError:
 def reason(error: BaseException) -> str:
     if isinstance(error, TimeoutError):
         return f"no answer within {DEADLINE:g} s"
+    if isinstance(error, (ConnectionError, FileNotFoundError, PermissionError)) and error.errno:
+        return strerror(error.errno)  # each event loop has words of its own for it
     # The lines below the first are details, which may show a row.
     return (str(error).splitlines() or [type(error).__name__])[0]
 
@@ -187,9 +189,12 @@ async def open_database(url: str, token: Callable[[], str], redactor: Redactor) 
         raise ArgusError(Code.CONFIG_INVALID, message, errors=[{"path": "store.url", "message": message}]) from None
     except (*_OPERATORS, TimeoutError) as error:
         said = redactor.text(reason(error))
-        message = f"PostgreSQL ({_place(url)}) cannot be used: {said}"
-        raise unavailable(message, reason=said) from None
+        raise unavailable(unusable(url, said), reason=said) from None
     return epoch, newest
+
+
+def unusable(url: str, why: str) -> str:
+    return f"PostgreSQL ({_place(url)}) cannot be used: {why}"
 
 
 async def _migrate(db: Any) -> None:

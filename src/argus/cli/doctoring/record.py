@@ -18,6 +18,7 @@ from argus.cli.doctoring import folder
 from argus.cli.doctoring.finding import Case, Finding, State, away, bad, depends, ok, warn
 from argus.core.clock import SystemClock, milliseconds
 from argus.core.errors import ArgusError
+from argus.core.redact import Redactor
 from argus.store import named, numbered, opening
 from argus.store.access import obstacle
 
@@ -156,24 +157,28 @@ def _connect(path: Path, how: str) -> sqlite3.Connection:
 
 
 async def _postgres(url: str) -> Finding:
-    """Its password is in no sentence of ours; what the server says does not hold it."""
+    """Said as a start says it, and without its password."""
     try:
         import asyncpg
+
+        from argus.store import postgres_opening as opens
     except ModuleNotFoundError:
         return bad("STORE", "a postgresql:// store needs asyncpg", installation.here().again())
-    known = len(numbered.migrations("postgres"))
+    known, redactor = len(numbered.migrations("postgres")), Redactor()
+    opens.learn(url, redactor)
+    again = f"check that it runs, and {_said_in()}"
     try:
         async with asyncio.timeout(_PATIENCE):
-            db = await asyncpg.connect(url)
+            db = await opens.connect(url)
             try:
                 made = await db.fetchval("SELECT to_regclass('argus.version') IS NOT NULL")
                 version = await db.fetchval("SELECT version FROM argus.version") if made else 0
             finally:
                 await db.close()
-    except (OSError, TimeoutError, ValueError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
-        return bad(
-            "STORE", f"PostgreSQL cannot be asked: {type(error).__name__}", f"check that it runs, and {_said_in()}"
-        )
+    except (asyncpg.ClientConfigurationError, ValueError):
+        return bad("STORE", "the URL of PostgreSQL is not understood", again)
+    except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        return bad("STORE", opens.unusable(url, redactor.text(opens.reason(error))), again)
     if version > known:
         return bad(
             "STORE", f"PostgreSQL, of version {version}: this Argus knows {known}", "install the newer Argus again"
