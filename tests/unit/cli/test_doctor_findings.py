@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from argus.cli.doctoring import folder
+from argus.cli.doctoring import folder, record
 from argus.cli.doctoring.finding import Case
 from argus.config import Config
 from argus.host import disk
@@ -31,3 +31,14 @@ def test_a_disk_with_little_room_is_not_called_a_full_one(
     monkeypatch.setattr(disk, "free", lambda _: free)
     found = folder.space(case(tmp_path))
     assert (found.state.value, found.detail) == (state, said.format(tmp_path))
+
+
+def test_a_clock_that_was_ahead_once_leaves_nothing_to_do_and_that_is_said() -> None:
+    ahead = 40 * 86400.0
+    (found,) = record.future(round((1_800_000_000.0 + ahead) * 1000), now=1_800_000_000.0)
+    assert (found.name, found.state.value) == ("CLOCK_SET_BACK", "warn")
+    assert "2027-02-24" in found.detail, "when it was written by its own word"
+    assert "40d" in found.detail
+    assert "2027-01-15" in found.next, "what the clock says now"
+    assert "nothing is left to do" in found.next
+    assert record.future(1_800_000_060_000, now=1_800_000_000.0) == []

@@ -16,9 +16,10 @@ from urllib.parse import quote
 from argus import installation
 from argus.cli.doctoring import folder
 from argus.cli.doctoring.finding import Case, Finding, State, away, bad, depends, ok, warn
-from argus.core.clock import SystemClock, milliseconds
+from argus.core.clock import SystemClock, rfc3339
 from argus.core.errors import ArgusError
 from argus.core.redact import Redactor
+from argus.core.units import spoken
 from argus.store import named, numbered, opening
 from argus.store.access import obstacle
 
@@ -102,7 +103,7 @@ def _sqlite(path: Path, *, runs: bool) -> list[Finding]:
     if found != "ok":
         return [_damaged(path, str(found)), *kept]
     size = path.stat().st_size / 1e6
-    return [_version(int(version), f"{path}, {size:.1f} MB, whole"), *_future(newest), *kept]
+    return [_version(int(version), f"{path}, {size:.1f} MB, whole"), *future(newest, now=SystemClock().wall()), *kept]
 
 
 def _version(version: int, said: str) -> Finding:
@@ -124,12 +125,17 @@ def _damaged(path: Path, why: str) -> Finding:
     )
 
 
-def _future(newest: int | None) -> list[Finding]:
-    ahead = (newest or 0) / 1000 - milliseconds(SystemClock().wall()) / 1000
-    if ahead <= _SKEW:
+def future(newest: int | None, *, now: float) -> list[Finding]:
+    """Nobody but a person knows which of the two times is right; `now` has been found plausible, or CLOCK says so."""
+    written = (newest or 0) / 1000
+    if written - now <= _SKEW:
         return []
-    said = f"the newest event on record lies {ahead:.0f} s in the future: the clock was set back"
-    return [warn("CLOCK_SET_BACK", said, "check the clock: timedatectl")]
+    said = f"the newest event on record is of {rfc3339(written)}, {spoken(written - now)} ahead: the clock was set back"
+    follows = (
+        f"if it is {rfc3339(now)} now, nothing is left to do: the clock was ahead once, and this goes by itself when "
+        "that time has come; else: timedatectl"
+    )
+    return [warn("CLOCK_SET_BACK", said, follows)]
 
 
 @contextmanager
