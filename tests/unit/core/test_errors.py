@@ -27,10 +27,14 @@ from argus.core.errors import (
     IN_DATABASE,
     IN_ENVIRONMENTS,
     IN_SETTINGS,
+    IN_THE_STORES_VARIABLE,
     IN_THE_WAY,
+    NO_FILE,
+    NOT_TO_BE_READ,
     NOT_WHOLE,
     OF_A_COMMAND,
     OF_A_NEWER,
+    ON_A_SHARED_STORE,
     REGISTRY,
     WITH_A_WRONG_TOKEN,
     WITHOUT_A_FOLDER,
@@ -155,6 +159,7 @@ def test_every_action_has_a_sentence_and_every_sentence_is_used():
         *WITHOUT_A_FOLDER,
     }
     suggested |= {*FROM_NOWHERE, *HELD_UP, *IN_DATABASE, *NOT_WHOLE, *OF_A_COMMAND, *WITH_A_WRONG_TOKEN}
+    suggested |= {*IN_THE_STORES_VARIABLE, *NO_FILE, *NOT_TO_BE_READ, *ON_A_SHARED_STORE}
     assert suggested - set(ACTIONS) == set()
     assert set(ACTIONS) - suggested == set()
 
