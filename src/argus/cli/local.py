@@ -117,7 +117,7 @@ def down(force: bool, as_json: bool) -> None:
 
     lost = launch.stop(force=force)
     if as_json:
-        click.echo(json.dumps({"stopped": lost is not None, "lost": lost or 0}))
+        click.echo(json.dumps({"stopped": lost is not None} | ({"lost": lost} if lost else {})))
         return
     click.echo("Argus was not running." if lost is None else "Argus is down.")
     if lost:
