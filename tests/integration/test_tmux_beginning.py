@@ -1,4 +1,4 @@
-"""A person's tmux begins, or gets new sessions, while Argus looks into it."""
+"""A person's tmux begins, gets new sessions, or ends, while Argus looks into it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.acceptance.harness import DEADLINE
 from tests.tmux_server import TmuxServer
 
 from argus.host.children import Children
-from argus.host.panes import PanesFailed, Who
+from argus.host.panes import Look, PanesFailed, Who
 from argus.host.tmux import Session, Tmux
 from argus.host.tmux_panes import TmuxPanes
 
@@ -47,6 +47,27 @@ def test_a_server_that_begins_while_it_is_looked_for_is_not_brought_down(tmp_pat
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         assert runner.run(play()) == ["work"] * _TIMES
+
+
+def test_a_server_that_ends_while_it_is_looked_into_is_gone_and_not_out_of_order(tmp_path: Path) -> None:
+    server = TmuxServer(tmp_path)
+    children = Children()
+
+    async def play() -> None:
+        for _ in range(_ROUNDS):
+            await asyncio.to_thread(server.start, "work", "sleep 60")
+            panes = TmuxPanes(children, Tmux(children))
+            looking = [asyncio.ensure_future(_find(panes, server.socket)) for _ in range(_AT_ONCE)]
+            await asyncio.to_thread(server.end)
+            assert {len(found) for found in await asyncio.gather(*looking)} <= {0, 1}
+            panes.close()
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(play())
+
+
+async def _find(panes: TmuxPanes, socket: str) -> list[Look]:
+    return await panes.find(socket, "work", Who(), timeout=DEADLINE)
 
 
 def test_sessions_that_argus_begins_while_it_attaches_do_not_bring_their_server_down(tmp_path: Path) -> None:

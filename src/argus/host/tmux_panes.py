@@ -26,7 +26,10 @@ _ONLY = "#{session_windows} #{window_panes} #{session_name}"
 _SHELL = "#{m:*sh,#{pane_current_command}}"
 """Most of them. All of them as a pattern would cost tmux more than the rest of the act."""
 _DONE, _CHANGED = "done", "changed"
-_GONE = ("can't find ", "no server running", "error connecting", "no sessions", "no current session")
+_GONE = (
+    *("can't find ", "no server running", "error connecting", "no sessions", "no current session"),
+    *("no current target", "server exited"),
+)
 _LONGEST_NAME = 200
 _SURELY = 30.0
 """Seconds after which a question whether a session is there is asked anew, if anybody still wants to know."""
@@ -155,16 +158,24 @@ class TmuxPanes:
         except TimeoutError:
             kind = PanesUncertain if acts and asked else PanesFailed
             raise kind(f"tmux did not answer within {timeout:g} s") from None
-        except NoAnswer as error:
-            raise (PanesUncertain if acts else PanesFailed)(str(error)) from None
         except TmuxFailed as error:
-            if str(error).startswith(_GONE):
+            if acts and isinstance(error, NoAnswer):
+                raise PanesUncertain(str(error)) from None
+            if str(error).startswith(_GONE) or not await self._is_there(socket, session, timeout):
                 raise _Gone from None
             raise PanesFailed(str(error)) from None
         if not replies[-1].ok:
             said = " ".join(replies[-1].lines) or "tmux refused"
             raise _Gone if said.startswith(_GONE) else PanesFailed(said)
         return replies
+
+    async def _is_there(self, socket: str, session: str, timeout: float) -> bool:
+        """Asked when tmux has hung up: it does so without a word also where the session, or the server, just ended."""
+        try:
+            await self._tmux.has(socket, session, timeout=timeout)
+        except TmuxFailed as error:
+            return not str(error).startswith(_GONE)
+        return True
 
     async def _open(self, socket: str, session: str) -> ControlClient:
         program = self._tmux.program()
