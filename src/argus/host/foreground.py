@@ -13,6 +13,8 @@ from argus.host.panes import SHELLS, Process, Who
 _STAT = 4096
 _MOST = 200
 """Processes looked at in one search."""
+_UNBORN = "tmux: server"
+"""What the process of a new pane is called until it has become its program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ def _agent(leader: _Stat | None, first: _Stat, who: Who) -> Process | None:
         return found.process if found and found.process.who == who.agent and _is_in(found, first) else None
     for one in _members(leader, first):
         name = one.process.name
-        if name in who.names or (not who.names and name not in SHELLS):
+        if name in who.names or (not who.names and name not in SHELLS and name != _UNBORN):
             return one.process
     return None
 
