@@ -18,6 +18,9 @@ STEP = st.one_of(
     st.tuples(st.sampled_from(("crash", "end", "oom", "kill", "stop", "start", "away", "full", "argus")), st.just(0.0)),
 )
 
+_UNHEARD = 1.5
+"""Seconds in which an engine that is back is heard again."""
+
 
 class Life:
     def __init__(self, rig: Rig) -> None:
@@ -26,6 +29,8 @@ class Life:
         """A person is starting it right now."""
         self.is_stopped = False
         """A person stopped it, and has not started it since."""
+        self.back = -_UNHEARD
+        """When the engine was there again."""
         self.wrong: list[str] = []
         tell = rig.engine.tell
 
@@ -43,6 +48,7 @@ class Life:
             await asyncio.sleep(seconds)
         elif what == "away":
             rig.engine.away = "" if rig.engine.away else "gone"
+            self.back = rig.loop.time()
         elif what == "full":
             rig.store.is_full = not rig.store.is_full
         elif what == "argus" and not rig.store.is_full:
@@ -53,6 +59,10 @@ class Life:
         elif what == "kill" and is_running and not rig.engine.away:
             await rig.engine.kill(one.id, "9")
         elif what == "stop" and is_running and not rig.engine.away:
+            # An Argus that has not heard an engine yet cannot tell what it did at its beginning from what a person did.
+            await asyncio.sleep(max(0.0, self.back + _UNHEARD - rig.loop.time()))
+            if one.state != "running":
+                return
             self.is_stopped = True
             await rig.engine.stop(one.id, 10)
             await asyncio.sleep(0.02)  # in the very instant of its end nobody could tell that from an engine's own
