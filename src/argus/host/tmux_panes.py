@@ -185,7 +185,17 @@ class TmuxPanes:
         # session is there (seen with tmux 3.3a, two times in three). A plain question does it no harm.
         await self._tmux.has(socket, session, timeout=_SURELY)
         async with quiet(socket):
-            return await ControlClient.open(self._children, program, socket, session)
+            opening = asyncio.ensure_future(ControlClient.open(self._children, program, socket, session))
+            try:
+                # An attaching that comes to no end must not keep agents from being started for ever.
+                await asyncio.wait([opening], timeout=_SURELY)
+            except BaseException:
+                opening.cancel()
+                raise
+        try:
+            return await opening
+        finally:
+            opening.cancel()
 
 
 def pattern(row: str) -> str:
